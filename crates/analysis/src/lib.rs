@@ -38,7 +38,7 @@ mod tracepoints;
 pub use about::{about, command_line};
 pub use code::{
     AskedCode, ChoiceError, CodeError, CodeOptions, CodeRecording, CountedCode, Description,
-    FoundFunction, InlinedFunction, InlinedInto, OpenCode, WantedFunction,
+    FoundFunction, InlinedFunction, InlinedInto, OpenCode, WantedFunction, load_samples_and_code,
 };
 pub use error::Error;
 pub use image_symbols::{ImageSymbols, RecordingSymbols, load_symbols};

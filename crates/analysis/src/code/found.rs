@@ -8,7 +8,7 @@ use crate::recording::Recording;
 use crate::symbolize::Symbols;
 use foldhash::HashMap;
 use rprof_machine::ImageId;
-use rprof_profile::{FrameInfo, Level, SampleCount};
+use rprof_profile::{FrameInfo, Frames, Level, SampleCount, Strings};
 use std::num::NonZeroU32;
 
 /// A function that samples are in, or that was asked for by its name.
@@ -34,16 +34,38 @@ pub struct FoundFunction {
     pub(super) locations: Vec<Location>,
 }
 
-/// The functions of all locations, the heaviest first.
+/// What locations are called.
+#[derive(Clone, Copy)]
+pub(super) struct LocationNames<'a> {
+    pub(super) symbols: &'a Symbols,
+    /// What frames of symbols are the numbers of.
+    pub(super) frames: &'a Frames,
+    pub(super) strings: &'a Strings,
+}
+
+impl<'a> LocationNames<'a> {
+    pub(super) fn of(symbols: &'a Symbols) -> Self {
+        Self {
+            symbols,
+            frames: &symbols.functions,
+            strings: &symbols.strings,
+        }
+    }
+}
+
+/// The functions of all locations with samples, the heaviest first.
 pub(super) fn functions<'r>(
     (recording, files): (&Recording<'r>, &ImageFiles<'r>),
-    symbols: &Symbols,
+    names: LocationNames<'_>,
     counts: &CodeCounts,
     events: &[usize],
 ) -> Vec<FoundFunction> {
     let mut by_place: HashMap<(u32, u64), FoundFunction> = HashMap::default();
-    for (number, &location) in (0u32..).zip(symbols.locations()) {
-        let Some(function) = function_at(recording, symbols, number, location) else {
+    for (number, &location) in (0u32..).zip(names.symbols.locations()) {
+        if !counts.at.iter().any(|at| at.contains_key(&location)) {
+            continue;
+        }
+        let Some(function) = function_at(recording, names, number, location) else {
             continue;
         };
         let key = (location.image, function.start);
@@ -71,14 +93,15 @@ pub(super) fn functions<'r>(
 
 fn function_at(
     recording: &Recording<'_>,
-    symbols: &Symbols,
+    names: LocationNames<'_>,
     number: u32,
     location: Location,
 ) -> Option<FoundFunction> {
+    let symbols = names.symbols;
     let image_id = ImageId(location.image);
     let image = recording.index.history.images().of(image_id)?;
     let &frame = symbols.frames(number).last()?;
-    let frame: &FrameInfo = symbols.functions.of(frame);
+    let frame: &FrameInfo = names.frames.of(frame);
     if !symbols.accepts(number) {
         return None;
     }
@@ -91,7 +114,7 @@ fn function_at(
     };
     Some(FoundFunction {
         // An address by itself is no function.
-        name: frame.filter_name(&symbols.strings)?.into_owned(),
+        name: frame.filter_name(names.strings)?.into_owned(),
         image: String::from_utf8_lossy(image.long_name()).into_owned(),
         start,
         is_jit: image.is_jitdump(),

@@ -1,7 +1,7 @@
 //! The code of functions, and what was counted in it: what `annotate` shows.
 //!
 //! ```text
-//! recording   samples counted by location, functions found
+//! recording   samples counted by location, functions found; with_samples: by who reads samples one by one, too
 //! choose      one of them by its name
 //! counted     samples of other recordings in the same code
 //! code        its bytes, of the file that was recorded
@@ -23,6 +23,7 @@ mod open;
 mod parts;
 mod recording;
 mod wanted;
+mod with_samples;
 
 pub use choose::ChoiceError;
 pub use counted::CountedCode;
@@ -33,3 +34,4 @@ pub use inlined::{InlinedFunction, InlinedInto};
 pub use open::OpenCode;
 pub use recording::{CodeOptions, CodeRecording};
 pub use wanted::WantedFunction;
+pub use with_samples::load_samples_and_code;

@@ -1,7 +1,7 @@
 //! A recording whose functions are to be shown with their code.
 
 use super::counted::CountedCode;
-use super::found::{FoundFunction, functions};
+use super::found::{FoundFunction, LocationNames, functions};
 use super::images::ImageFiles;
 use super::parts::ColdParts;
 use crate::Error;
@@ -58,7 +58,7 @@ pub struct CodeRecording<'r> {
     /// Events that have samples, by number in the recording; all if none has.
     pub(super) events: Vec<usize>,
     pub(super) counts: CodeCounts,
-    functions: Vec<FoundFunction>,
+    pub(super) functions: Vec<FoundFunction>,
     pub(super) files: ImageFiles<'r>,
     /// Images with samples whose functions have no names, and why, one sentence each.
     pub unnamed: Vec<String>,
@@ -103,7 +103,8 @@ impl<'r> CodeRecording<'r> {
             None => events(reader, &counts),
         };
         let files = ImageFiles::default();
-        let functions = functions((&recording, &files), &symbols, &counts, &events);
+        let names = LocationNames::of(&symbols);
+        let functions = functions((&recording, &files), names, &counts, &events);
         let unnamed = unnamed(&recording, &symbols);
         let mut warnings = symbols.warnings;
         warnings.extend(recording.warnings());
@@ -184,7 +185,8 @@ impl<'r> CodeRecording<'r> {
     }
 }
 
-fn unnamed(recording: &Recording<'_>, symbols: &Symbols) -> Vec<String> {
+/// Images whose functions have no names, and why.
+pub(super) fn unnamed(recording: &Recording<'_>, symbols: &Symbols) -> Vec<String> {
     let images = recording.index.history.images();
     let sentences = symbols.unnamed.iter().filter_map(|(id, reason)| {
         let path = String::from_utf8_lossy(images.of(*id)?.long_name());
@@ -194,7 +196,7 @@ fn unnamed(recording: &Recording<'_>, symbols: &Symbols) -> Vec<String> {
 }
 
 /// Events that have samples; all but dummies if none has.
-fn events(reader: &Reader, counts: &CodeCounts) -> Vec<usize> {
+pub(super) fn events(reader: &Reader, counts: &CodeCounts) -> Vec<usize> {
     let all = reader.events().iter().enumerate();
     let all = all.filter(|(_, event)| !event.is_dummy()).map(|(at, _)| at);
     let has_samples = |&at: &usize| counts.all.get(at).is_some_and(|count| count.samples > 0);

@@ -66,6 +66,7 @@ pub(crate) use own_code::{CodeCounts, count_code};
 pub use query::{Query, WantedFrames};
 pub(crate) use recorded::has_data_addresses;
 pub use sampled::{CodeDetail, SampleExtras, load_code_samples, load_samples, load_samples_with};
+pub(crate) use sampled::{LoadedSamples, load_functions, open_recording};
 pub use sched_decoder::SchedEvent;
 pub use sched_events::{SchedEvents, SchedStep, SchedWhat};
 pub use syscall_decoder::{LockStep, SyscallStep};

@@ -24,7 +24,8 @@ pub(crate) struct CodeCounts {
 }
 
 impl CodeCounts {
-    fn new(n_events: usize) -> Self {
+    /// Nothing.
+    pub(super) fn new(n_events: usize) -> Self {
         Self {
             all: vec![SampleCount::default(); n_events],
             at: vec![HashMap::default(); n_events],

@@ -18,6 +18,7 @@ use crate::pass::driver::run;
 use crate::pass::finish::{event_numbers, profile_of};
 use crate::pass::group_by::GroupBy;
 use crate::pass::load::{Options, Progress, progress_of, query_of};
+use crate::pass::own_code::CodeCounts;
 use crate::pass::query::Query;
 use crate::recording::Recording;
 use crate::samples::check_filter;
@@ -52,15 +53,44 @@ pub fn load_samples_with(
     options: &Options,
     progress: &mut Progress<'_>,
 ) -> Result<SampledProfile, Error> {
+    let recording = open_recording(reader, options)?;
+    Ok(load_functions(extras, &recording, options, progress)?.sampled)
+}
+
+/// Opens a recording to load samples of.
+pub(crate) fn open_recording<'r>(
+    reader: &'r Reader,
+    options: &'r Options,
+) -> Result<Recording<'r>, Error> {
     check_filter(reader, &options.filter)?;
     let mut recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
     recording.known_names.clone_from(&options.known_names);
     if let Some(known) = &options.known_names {
         known.begin_reading();
     }
-    let (query, request) = query_of(&recording, options, options.frames())?;
+    Ok(recording)
+}
+
+/// Loads samples with stacks of functions, and what else is known once they are read.
+pub(crate) fn load_functions(
+    extras: SampleExtras,
+    recording: &Recording<'_>,
+    options: &Options,
+    progress: &mut Progress<'_>,
+) -> Result<LoadedSamples, Error> {
+    let (query, request) = query_of(recording, options, options.frames())?;
     let waits = WaitKeys::of(&options.group_by);
     load(&query, request, (Nodes::Functions(extras), waits), progress)
+}
+
+/// Samples one by one, and what else is known once they are read.
+pub(crate) struct LoadedSamples {
+    pub(crate) sampled: SampledProfile,
+    /// Of all locations; their frames and strings are the profile's.
+    pub(crate) symbols: Symbols,
+    /// Samples by the places that they were taken at, if these are asked for; `None` also where samples without names
+    /// are left out, of which code has those, too.
+    pub(crate) counts: Option<CodeCounts>,
 }
 
 /// What is loaded beside samples with stacks of functions.
@@ -103,7 +133,8 @@ pub fn load_code_samples(
     let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
     let (query, request) = code_query(&recording, options)?;
     let nodes = Nodes::Code(detail);
-    load(&query, request, (nodes, WaitKeys::default()), progress)
+    let loaded = load(&query, request, (nodes, WaitKeys::default()), progress)?;
+    Ok(loaded.sampled)
 }
 
 fn load(
@@ -111,7 +142,7 @@ fn load(
     request: Request,
     (nodes, waits): (Nodes, WaitKeys),
     progress: &mut Progress<'_>,
-) -> Result<SampledProfile, Error> {
+) -> Result<LoadedSamples, Error> {
     let (fields, warning) = match nodes {
         Nodes::Code(CodeDetail::Fields) => FieldReader::new(query.recording),
         _ => (None, None),
@@ -152,6 +183,8 @@ fn load(
     if code.is_some() {
         rows.keep_shown(&stacks, query.samples.filter);
     }
+    let has_all = !query.samples.filter.hide_unresolved;
+    let by_place = (extras.places && has_all).then(|| rows.by_place(&stacks, &symbols, query));
     let filler = RowFiller {
         query,
         stacks: &stacks,
@@ -191,7 +224,11 @@ fn load(
         None => add_functions(&mut sampled, stacks, query),
     }
     sampled.profile.warnings.extend(warning);
-    Ok(sampled)
+    Ok(LoadedSamples {
+        sampled,
+        symbols,
+        counts: by_place,
+    })
 }
 
 fn place_of(location: &Location) -> SamplePlace {

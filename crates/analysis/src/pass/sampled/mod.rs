@@ -15,6 +15,7 @@ mod waits;
 
 pub(super) use load::NO_TIMES;
 pub use load::{CodeDetail, SampleExtras, load_code_samples, load_samples, load_samples_with};
+pub(crate) use load::{LoadedSamples, load_functions, open_recording};
 
 #[cfg(test)]
 mod tests;

@@ -7,11 +7,15 @@ use super::threads::SeenThreads;
 use crate::Error;
 use crate::locations::NamedThread;
 use crate::pass::counts::Counts;
+use crate::pass::own_code::CodeCounts;
 use crate::pass::query::Query;
+use crate::symbolize::Symbols;
+use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_profile::{
-    Filter, SamplePlace, SamplePlaces, SampleRow, SampleTable, SampledProfile, Strings, TraceValue,
+    Filter, SampleCount, SamplePlace, SamplePlaces, SampleRow, SampleTable, SampledProfile,
+    Strings, TraceValue,
 };
 
 /// What all threads have read.
@@ -66,6 +70,44 @@ impl LoadedRows {
                 in_totals
             });
         }
+    }
+
+    /// Counts samples that are shown by the places that they were taken at.
+    pub(super) fn by_place(
+        &self,
+        stacks: &NamedStacks,
+        symbols: &Symbols,
+        query: &Query<'_>,
+    ) -> CodeCounts {
+        let mut counts = CodeCounts::new(query.recording.reader.events().len());
+        let mut by_number: Vec<HashMap<u32, SampleCount>> =
+            vec![HashMap::default(); counts.at.len()];
+        for chunk in &self.chunks {
+            let locations = stacks.locations(chunk.part).unwrap_or_default();
+            for row in chunk.within(0..chunk.len()) {
+                let place = stacks.place(chunk.part, row.node);
+                if row.node != EMPTY && !place.is_some_and(|place| place.is_task_shown) {
+                    continue;
+                }
+                let event = usize::from(row.event);
+                let count = SampleCount::one(chunk.weight(&row));
+                if let Some(all) = counts.all.get_mut(event) {
+                    *all += count;
+                }
+                if let Some(&number) = locations.get(row.node as usize)
+                    && let Some(by_number) = by_number.get_mut(event)
+                {
+                    *by_number.entry(number).or_default() += count;
+                }
+            }
+        }
+        for (at, by_number) in counts.at.iter_mut().zip(by_number) {
+            let known = by_number.into_iter().filter_map(|(number, count)| {
+                Some((*symbols.locations().get(number as usize)?, count))
+            });
+            at.extend(known);
+        }
+        counts
     }
 
     /// Forgets what a filter does not show. A sample without any location is in no function, and not for a filter of

@@ -29,6 +29,8 @@ pub(super) struct NamedStacks {
 pub(super) struct StackPlace {
     /// [`NO_NODE`] if it is not shown.
     pub(super) node: u32,
+    /// Whether the filter shows its task, whatever its function.
+    pub(super) is_task_shown: bool,
     /// Whether its samples count for totals, where that depends on their names.
     pub(super) in_totals: bool,
 }
@@ -144,13 +146,15 @@ impl NamedStacks {
             let [caller, sampled] = step(&mut self.tree, outer, node, location);
             moved.push(caller);
             let of = part.groups.get(node.group);
-            let is_shown = of.is_some_and(|of| of.is_shown) && symbols.accepts(location);
+            let is_task_shown = of.is_some_and(|of| of.is_shown);
+            let is_shown = is_task_shown && symbols.accepts(location);
             if is_shown {
                 let image = symbols.unnamed_image(location);
                 self.unnamed.add(image, node.self_weight);
             }
             places.push(StackPlace {
                 node: sampled.filter(|_| is_shown).unwrap_or(NO_NODE),
+                is_task_shown,
                 in_totals: symbols.adds_to_totals(location),
             });
         }

@@ -1,0 +1,63 @@
+//! Samples one by one and the code that they were taken in, of one reading.
+
+use super::found::{LocationNames, functions};
+use super::images::ImageFiles;
+use super::recording::{CodeOptions, CodeRecording, events, unnamed};
+use crate::Error;
+use crate::pass::{LoadedSamples, Options, Progress, SampleExtras, load_functions, open_recording};
+use rprof_perfdata::Reader;
+use rprof_profile::SampledProfile;
+
+/// Reads and names samples one by one, with the places that they were taken at, as
+/// [`load_samples_with`](crate::load_samples_with) does, and finds the functions whose code they were taken in, as
+/// [`CodeRecording::open`] does. What could not be used is among the warnings of the profile.
+///
+/// # Errors
+/// [`Error`] if the recording cannot be read at all.
+pub fn load_samples_and_code<'r>(
+    extras: SampleExtras,
+    (reader, options): (&'r Reader, &'r Options),
+    progress: &mut Progress<'_>,
+) -> Result<(SampledProfile, CodeRecording<'r>), Error> {
+    let extras = SampleExtras {
+        places: true,
+        ..extras
+    };
+    let recording = open_recording(reader, options)?;
+    let LoadedSamples {
+        sampled,
+        symbols,
+        counts,
+    } = load_functions(extras, &recording, options, progress)?;
+    let code = CodeOptions {
+        filter: options.filter.clone(),
+        fde: options.fde,
+        demangling: options.demangling,
+        ..CodeOptions::default()
+    };
+    let Some(counts) = counts else {
+        drop(recording);
+        let code = CodeRecording::open(reader, &options.locator, code, progress)?;
+        return Ok((sampled, code));
+    };
+    let names = LocationNames {
+        symbols: &symbols,
+        frames: &sampled.profile.frames,
+        strings: &sampled.profile.strings,
+    };
+    let events = events(reader, &counts);
+    let files = ImageFiles::default();
+    let functions = functions((&recording, &files), names, &counts, &events);
+    let unnamed = unnamed(&recording, &symbols);
+    let code = CodeRecording {
+        recording,
+        options: code,
+        events,
+        counts,
+        functions,
+        files,
+        unnamed,
+        warnings: Vec::new(),
+    };
+    Ok((sampled, code))
+}
