@@ -25,6 +25,7 @@ use crate::samples::check_filter;
 use crate::symbolize::Symbols;
 use rprof_perfdata::Reader;
 use rprof_profile::{Group, LastNames, SamplePlace, SampledProfile, UseOrder};
+use rprof_ringbuf::sys::give_back_free_memory;
 use rprof_symbols::Request;
 
 /// Reads and names a recording, sample by sample; samples count, never branches, and are told apart by what
@@ -175,6 +176,7 @@ fn load(
             NamedStacks::of_functions((history, extras.places), &mut symbols, &mut parts)
         }
     };
+    give_back_memory(query.recording);
     counts.unnamed = std::mem::take(&mut stacks.unnamed);
     let mut rows = LoadedRows::new(parts, &mut counts);
     if query.samples.filter.hide_unresolved {
@@ -224,6 +226,7 @@ fn load(
         None => add_functions(&mut sampled, stacks, query),
     }
     sampled.profile.warnings.extend(warning);
+    give_back_memory(query.recording);
     Ok(LoadedSamples {
         sampled,
         symbols,
@@ -235,6 +238,15 @@ fn place_of(location: &Location) -> SamplePlace {
     SamplePlace {
         image: location.image,
         address: location.address,
+    }
+}
+
+/// Gives the memory of what is not needed any more back to the system, where samples take more than programs do: threads
+/// that are gone had it, and what comes next does not look for it there.
+fn give_back_memory(recording: &Recording<'_>) {
+    const MANY: u64 = 1_000_000;
+    if recording.index.n_samples >= MANY {
+        give_back_free_memory();
     }
 }
 
@@ -263,6 +275,7 @@ fn read(
         part.finish_chunk();
         part.tree.freeze();
     }
+    give_back_memory(recording);
     let locations = parts.iter().flat_map(|part| part.locations.values());
     let symbols = pass.query.symbolize(distinct(locations), request)?;
     let mut counts = Counts::new(recording.reader.events().len());

@@ -4,6 +4,7 @@
 //! yet. When locations have names, these trees become one by function or by code, whose nodes are in an order of their
 //! own or of first samples, and rows are sorted: which thread read what does not show.
 
+mod columns;
 mod fields;
 mod load;
 mod pass;

@@ -1,5 +1,6 @@
 //! A sample while threads put them together.
 
+use super::columns::{Numbers, Times};
 use crate::Error;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
@@ -53,13 +54,13 @@ pub(super) struct ChunkRows {
     done: RowColumns,
 }
 
-/// Rows in 16 bytes each, as most recordings have them: there may be millions.
+/// Rows in ten bytes each, as most recordings have them: there may be millions.
 #[derive(Debug, Default)]
 struct RowColumns {
-    times_ns: Vec<u64>,
+    times_ns: Times,
     nodes: Vec<u32>,
     /// Numbers of `sources`.
-    source_of: Vec<u32>,
+    source_of: Numbers,
     sources: Interner<u32, RowSource, RandomState>,
     /// Empty while all rows have the weight of the first.
     weights: Vec<u32>,
@@ -78,9 +79,9 @@ impl RowColumns {
     fn of(rows: impl ExactSizeIterator<Item = SampledRow>) -> Self {
         let n = rows.len();
         let mut columns = Self {
-            times_ns: Vec::with_capacity(n),
+            times_ns: Times::with_capacity(n),
             nodes: Vec::with_capacity(n),
-            source_of: Vec::with_capacity(n),
+            source_of: Numbers::with_capacity(n),
             ..Self::default()
         };
         rows.for_each(|row| columns.push(row));
@@ -108,9 +109,9 @@ impl RowColumns {
 
     #[inline]
     fn row(&self, at: usize) -> Option<SampledRow> {
-        let source = self.sources.get(*self.source_of.get(at)?)?;
+        let source = self.sources.get(self.source_of.get(at)?)?;
         Some(SampledRow {
-            time_ns: *self.times_ns.get(at)?,
+            time_ns: self.times_ns.get(at)?,
             node: *self.nodes.get(at)?,
             thread: source.thread,
             weight: self.weights.get(at).copied().unwrap_or(self.first_weight),
@@ -212,7 +213,7 @@ pub(super) fn for_each_in_order(
     mut chunks: Vec<ChunkRows>,
     mut take: impl FnMut(&ChunkRows, Range<usize>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let time = |chunk: &ChunkRows, at: usize| chunk.done.times_ns.get(at).copied();
+    let time = |chunk: &ChunkRows, at: usize| chunk.done.times_ns.get(at);
     let firsts = chunks.iter().enumerate();
     let firsts = firsts.filter_map(|(nth, chunk)| Some((time(chunk, 0)?, nth)));
     let mut heap: BinaryHeap<Reverse<(u64, usize)>> = firsts.map(Reverse).collect();
@@ -220,12 +221,11 @@ pub(super) fn for_each_in_order(
     while let Some(Reverse((_, nth))) = heap.pop() {
         let chunk = &chunks[nth];
         let begin = taken[nth];
-        let rest = chunk.done.times_ns.get(begin..).unwrap_or_default();
-        let n = match heap.peek() {
-            Some(&Reverse(other)) => rest.partition_point(|&time| (time, nth) < other),
-            None => rest.len(),
+        let times = &chunk.done.times_ns;
+        let end = match heap.peek() {
+            Some(&Reverse(other)) => times.first_other(begin, |time| (time, nth) < other),
+            None => times.len(),
         };
-        let end = begin + n;
         take(chunk, begin..end)?;
         taken[nth] = end;
         match time(chunk, end) {
