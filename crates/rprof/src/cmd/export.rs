@@ -3,7 +3,7 @@
 use super::against::Before;
 use super::compared::compared;
 use super::event::choose;
-use super::page_code::{page_code, say_code};
+use super::page_code::{joined_page_code, page_code, say_code};
 use super::reading::{ending, is_shown, warn, warn_of, with_progress};
 use super::several::OpenedRecordings;
 use super::sure;
@@ -12,7 +12,8 @@ use crate::usage::usage;
 use crate::{say, target};
 use anyhow::Result;
 use rprof_analysis::{
-    CodeDetail, GroupBy, Options, Progress, SampleExtras, load_code_samples, load_samples_with,
+    CodeDetail, GroupBy, Options, Progress, SampleExtras, load_code_samples, load_samples_and_code,
+    load_samples_with,
 };
 use rprof_diff::NamedRun;
 #[cfg(feature = "parquet")]
@@ -211,16 +212,28 @@ impl Writer<'_> {
             waits: true,
             places: has_code && self.opened.count() == 1,
         };
-        let load = |reader: &Reader, options: &Options, progress: &mut Progress<'_>| {
-            load_samples_with(extras, reader, options, progress)
-        };
-        let sampled: SampledProfile = self.opened.read_by(options, load)?;
-        let profile = &sampled.profile;
-        let code = if has_code {
-            page_code(self.args, self.opened, profile)?
+        let (sampled, code) = if extras.places {
+            // One recording is read once, for samples and code.
+            let (reader, options) = (self.reader, &self.opened.with_span_limits(options)?);
+            let (sampled, recording) = with_progress(reader, |show| {
+                load_samples_and_code(extras, (reader, options), show)
+            })?;
+            let opened = (reader, &options.locator);
+            let code = page_code(self.args, opened, &recording, &sampled.profile)?;
+            (sampled, code)
         } else {
-            PageCode::default()
+            let load = |reader: &Reader, options: &Options, progress: &mut Progress<'_>| {
+                load_samples_with(extras, reader, options, progress)
+            };
+            let sampled: SampledProfile = self.opened.read_by(options, load)?;
+            let code = if has_code {
+                joined_page_code(self.args, self.opened, &sampled.profile)?
+            } else {
+                PageCode::default()
+            };
+            (sampled, code)
         };
+        let profile = &sampled.profile;
         say_code(&code);
         let shown = sampled.samples.iter().any(|sample| sample.stack.is_some());
         let command = profile.about.command.join(" ");

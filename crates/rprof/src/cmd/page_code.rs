@@ -1,20 +1,24 @@
 //! The code of a recording's hottest functions, for its page: what `rprof annotate` shows of them.
 
-use super::annotate::{CodeOf, by_heat, heat};
+use super::annotate::{CodeOf, by_heat};
 use super::reading::with_progress;
 use super::several::OpenedRecordings;
 use crate::args::{AnnotateArgs, ExportArgs};
 use crate::say;
 use anyhow::{Context, Result};
 use rprof_analysis::{CodeOptions, CodeRecording, CountedCode, OpenCode};
-use rprof_annotate::{CodeListing, CodeLoop};
+use rprof_annotate::{CodeListing, CodeLoop, samples_at};
 use rprof_base::Counted;
+use rprof_disassembly::Instruction;
 use rprof_export::{
     PageCode, PageCounts, PageFrame, PageFunction, PageInstruction, PageLoop, PagePart, PageSource,
 };
-use rprof_profile::{Profile, SampleCount, SamplePlace};
+use rprof_locate::Locator;
+use rprof_perfdata::Reader;
+use rprof_profile::code::FunctionCode;
+use rprof_profile::{Profile, SamplePlace};
 use std::cmp::Reverse;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
 /// Of functions with more instructions, only those near the hottest ones are in the page.
@@ -29,11 +33,11 @@ const MOST: usize = 400;
 /// Fewer instructions are not worth a row that says that they are left out.
 const LEAST: usize = 3;
 
-/// The code of the hottest functions of a profile's recordings, and what could not be used.
+/// The code of the hottest functions of a profile's recordings, which are read for it.
 ///
 /// # Errors
 /// A recording cannot be read at all.
-pub(super) fn page_code(
+pub(super) fn joined_page_code(
     args: &ExportArgs,
     opened: &OpenedRecordings<'_>,
     profile: &Profile,
@@ -50,15 +54,28 @@ pub(super) fn page_code(
     let recording = with_progress(reader, |show| {
         CodeRecording::open_with((reader, &locator), options, others, show)
     })?;
-    let events = events_in(profile, &recording);
-    let hottest = by_heat(&recording);
+    page_code(args, (reader, &locator), &recording, profile)
+}
+
+/// The code of the hottest functions of a recording, which are also those of a profile.
+///
+/// # Errors
+/// The encoder's; a function whose code takes more memory than `--mem` allows.
+pub(super) fn page_code(
+    args: &ExportArgs,
+    (reader, locator): (&Reader, &Locator),
+    recording: &CodeRecording<'_>,
+    profile: &Profile,
+) -> Result<PageCode> {
+    let events = events_in(profile, recording);
+    let hottest = by_heat(recording);
     let n_functions = hottest.len();
     let listing = AnnotateArgs::of_screen(None, None)?;
     let code = CodeOf {
         args: &listing,
         reader,
-        recording: &recording,
-        locator: &locator,
+        recording,
+        locator,
     };
     let mut page = if args.code.no_source {
         PageCode::without_text()
@@ -68,18 +85,21 @@ pub(super) fn page_code(
     let sources = (!args.code.no_source).then(|| args.code.sources(args.input.samples.symfs()));
     let mut wanted = hottest;
     wanted.truncate(PageCode::MAX_FUNCTIONS);
-    // Files of an image are read once for functions that follow each other.
+    // Of functions that are equally hot, those of the first image come first.
     wanted.sort_by(|one, other| one.image.cmp(&other.image));
-    let mut functions = Vec::with_capacity(wanted.len());
-    code.listings(wanted, sources, &mut |code, listing| {
-        let counts = listing.events.iter();
-        let heat = heat(counts.map(|event| (event.local.weight, event.all.weight)));
-        functions.push((heat, function(code, listing, &events)));
-    })?;
-    functions.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    for (_, function) in functions {
+    let choose = |code: &FunctionCode, instructions: &[Vec<Instruction>]| {
+        let parts = instructions.iter().map(Vec::len);
+        Kept::of(parts, &samples_at(code, instructions)).instructions
+    };
+    code.excerpts(wanted, sources, &choose, &mut |code, listing| {
+        let function = function(code, listing, &events);
         page.add(function).context("packing the code")?;
-    }
+        Ok(if page.is_full() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    })?;
     page.n_left_out = n_functions - page.functions().len();
     Ok(page)
 }
@@ -138,7 +158,7 @@ fn events_in(profile: &Profile, recording: &CodeRecording<'_>) -> Vec<Option<usi
 
 /// A function as the page has it; `events` are the page's numbers of events.
 fn function(code: &OpenCode, listing: &CodeListing<'_>, events: &[Option<usize>]) -> PageFunction {
-    let kept = Kept::of(listing);
+    let kept = Kept::of_listing(listing);
     let events = listing.events.iter().zip(events).enumerate();
     let counted = events.filter_map(|(number, (event, &in_page))| {
         let at = kept.instructions.iter().enumerate();
@@ -228,15 +248,13 @@ fn chains(listing: &CodeListing<'_>) -> Vec<Vec<PageFrame>> {
 }
 
 /// By instruction, whether it is near one of those with most samples.
-fn near_the_hottest(listing: &CodeListing<'_>) -> Vec<bool> {
-    let all = listing.instructions.iter().enumerate();
-    let samples = |counts: &[SampleCount]| counts.iter().map(|count| count.samples).sum::<u64>();
-    let mut hottest: Vec<(Reverse<u64>, usize)> = all
-        .map(|(at, one)| (Reverse(samples(&one.counts)), at))
-        .filter(|(samples, _)| samples.0 > 0)
+fn near_the_hottest(samples: &[u64]) -> Vec<bool> {
+    let mut hottest: Vec<(Reverse<u64>, usize)> = (samples.iter().enumerate())
+        .filter(|&(_, &samples)| samples > 0)
+        .map(|(at, &samples)| (Reverse(samples), at))
         .collect();
     hottest.sort_unstable();
-    let mut is_kept = vec![false; listing.instructions.len()];
+    let mut is_kept = vec![false; samples.len()];
     let mut n_kept = 0;
     for (_, at) in hottest {
         if n_kept >= MOST {
@@ -259,11 +277,20 @@ struct Kept {
 }
 
 impl Kept {
-    fn of(listing: &CodeListing<'_>) -> Self {
-        let is_kept = if listing.instructions.len() > MANY {
-            near_the_hottest(listing)
+    /// Those of a listing, which has nothing to say of the others.
+    fn of_listing(listing: &CodeListing<'_>) -> Self {
+        let instructions = listing.instructions.iter();
+        let samples = instructions.map(|one| one.counts.iter().map(|count| count.samples).sum());
+        let parts = listing.parts.iter().map(|part| part.instructions.len());
+        Self::of(parts, &samples.collect::<Vec<u64>>())
+    }
+
+    /// `parts` are their numbers of instructions, `samples` those at each instruction.
+    fn of(parts: impl Iterator<Item = usize>, samples: &[u64]) -> Self {
+        let is_kept = if samples.len() > MANY {
+            near_the_hottest(samples)
         } else {
-            vec![true; listing.instructions.len()]
+            vec![true; samples.len()]
         };
         let mut kept = Self {
             instructions: Vec::new(),
@@ -271,8 +298,8 @@ impl Kept {
         };
         let mut next = 0;
         // A row that says what is left out is within a part.
-        for part in &listing.parts {
-            let within = is_kept.get(part.instructions.clone()).unwrap_or_default();
+        for n_instructions in parts {
+            let within = is_kept.get(next..next + n_instructions).unwrap_or_default();
             for run in within.chunk_by(|one, other| one == other) {
                 if run.first() == Some(&true) || run.len() < LEAST {
                     kept.instructions.extend(next..next + run.len());

@@ -141,6 +141,9 @@ impl PageCode {
     /// Compressed bytes of functions at most.
     pub const MAX_BYTES: usize = 100_000;
 
+    /// With less room than that, no more functions are looked at: few have so little code.
+    const LEAST_ROOM: usize = 1000;
+
     /// Instructions of a function at most: what is alike takes few bytes, and much time to draw.
     pub const MAX_INSTRUCTIONS: usize = 5000;
 
@@ -168,6 +171,12 @@ impl PageCode {
             self.functions.push(function);
         }
         Ok(has_room)
+    }
+
+    /// Whether it ends here: there is room for few functions at most, or for none.
+    pub fn is_full(&self) -> bool {
+        let left = Self::MAX_BYTES.saturating_sub(self.n_bytes);
+        left < Self::LEAST_ROOM || self.functions.len() >= Self::MAX_FUNCTIONS
     }
 
     /// Functions that are in it.

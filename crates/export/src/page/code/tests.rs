@@ -86,11 +86,15 @@ fn functions_are_in_a_page_while_there_is_room() {
         n_added += usize::from(code.add(one).unwrap());
     }
     assert!((1..PageCode::MAX_FUNCTIONS).contains(&n_added), "{n_added}");
+    while !code.is_full() {
+        assert!(code.add(function("f", &[0x1004])).unwrap());
+    }
     let len = code.stream(None).unwrap().len();
     assert!(len <= PageCode::MAX_BYTES + 1000, "{len}");
     let mut small = PageCode::default();
     let added = (0..1000).filter(|_| small.add(function("f", &[0x1004])).unwrap());
     assert_eq!(added.count(), PageCode::MAX_FUNCTIONS);
+    assert!(small.is_full());
 }
 
 #[test]

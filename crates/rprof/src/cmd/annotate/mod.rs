@@ -1,6 +1,7 @@
 //! `rprof annotate`.
 
 mod choice;
+mod excerpts;
 mod inlined;
 mod refused;
 mod view;
@@ -15,6 +16,7 @@ use crate::screen::PagerArgs;
 use crate::usage::usage;
 use anyhow::{Context, Result, anyhow};
 use choice::NotChosen;
+use excerpts::{ChooseInstructions, TakeListing};
 use inlined::{Chosen, ShownInlined};
 #[cfg(feature = "tui")]
 use rprof_analysis::WantedFunction;
@@ -29,7 +31,7 @@ use rprof_profile::NameList;
 use rprof_profile::code::CodeLine;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use view::{TakeListing, View};
+use view::View;
 use wanted::Wanted;
 
 pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
@@ -145,18 +147,20 @@ pub(crate) struct CodeOf<'a, 'r> {
 }
 
 impl<'a, 'r> CodeOf<'a, 'r> {
-    /// Hands over the listings of functions with code; without places of source files, these are not looked for.
-    pub(crate) fn listings(
+    /// Hands over functions with code, the hottest first, of which some instructions are shown; without places of source
+    /// files, these are not looked for.
+    pub(crate) fn excerpts(
         &self,
         functions: Vec<FoundFunction>,
         sources: Option<SourceSettings>,
+        choose: &ChooseInstructions<'_>,
         take: &mut TakeListing<'_>,
     ) -> Result<()> {
         let view = View {
             sources,
             ..self.view(None)
         };
-        view.listings(&Wanted::all(functions), take)
+        view.excerpts(functions, choose, take)
     }
 
     /// The code of functions, in the lines that `rprof annotate` prints.

@@ -79,13 +79,6 @@ impl View<'_, '_> {
         })
     }
 
-    /// Hands over the code of functions that have any, with their listings.
-    pub(super) fn listings(&self, wanted: &Wanted, take: &mut TakeListing<'_>) -> Result<()> {
-        let mut held = self.reader.budget().hold_nothing();
-        let opened = self.open_some(wanted, &mut held, &mut |_, _| Ok(()))?;
-        self.write(opened, Form::Listings(take))
-    }
-
     /// The code of functions in lines, or why no code can be shown.
     #[cfg(feature = "tui")]
     pub(super) fn lines(&self, wanted: &Wanted) -> Result<Vec<CodeLine>> {
@@ -127,7 +120,7 @@ impl View<'_, '_> {
     }
 
     /// Reads the code of functions until those that can be shown have their share; `refuse` gets the others.
-    fn open_some(
+    pub(super) fn open_some(
         &self,
         wanted: &Wanted,
         held: &mut Held,
@@ -166,7 +159,8 @@ impl View<'_, '_> {
         Ok(())
     }
 
-    fn hold(&self, code: &OpenCode) -> Result<Held, OverBudget> {
+    /// Holds the memory that it takes to decode and list a function's code.
+    pub(super) fn hold(&self, code: &OpenCode) -> Result<Held, OverBudget> {
         let bytes = n_bytes(code).saturating_mul(MEMORY_OF_BYTE);
         self.reader.budget().hold(bytes)
     }
@@ -197,15 +191,37 @@ impl View<'_, '_> {
     }
 
     fn decode(&self, code: OpenCode, held: Held) -> Result<Decoded> {
-        let decoder = self.decoder(&code)?;
-        let parts = code.function.parts.iter();
-        let instructions = parts.map(|part| decoder.decode(part.address, &part.bytes));
-        let instructions = instructions.collect();
         Ok(Decoded {
+            instructions: self.instructions(&code, &|_| true)?,
             code,
-            instructions,
             _held: held,
         })
+    }
+
+    /// The instructions of each part, with the texts of those that are wanted, by their addresses.
+    pub(super) fn instructions(
+        &self,
+        code: &OpenCode,
+        has_text: &dyn Fn(u64) -> bool,
+    ) -> Result<Vec<Vec<Instruction>>> {
+        let decoder = self.decoder(code)?;
+        let parts = code.function.parts.iter();
+        let instructions =
+            parts.map(|part| decoder.decode_some(part.address, &part.bytes, has_text));
+        Ok(instructions.collect())
+    }
+
+    /// Lets source files of a function be fetched from servers, if they are looked for.
+    pub(super) fn fetch_sources<'s>(&self, code: &OpenCode, sources: &mut SourceFiles<'s>)
+    where
+        Self: 's,
+    {
+        let servers = self.servers.zip(code.build_id());
+        let servers = servers.filter(|_| self.sources.is_some());
+        let servers = servers.map(|(servers, id)| (servers, id.clone()));
+        sources.fetch_with(servers.map(|(servers, id)| -> Box<FetchSource<'_>> {
+            Box::new(move |path| servers.find_source(&id, path))
+        }));
     }
 
     fn describe(&self, all: &[Decoded]) -> (Vec<Description>, Vec<BTreeMap<u64, usize>>) {
@@ -235,7 +251,7 @@ fn n_bytes(code: &OpenCode) -> u64 {
 }
 
 /// The error that a function's code takes too much memory.
-fn over(code: &OpenCode) -> anyhow::Error {
+pub(super) fn over(code: &OpenCode) -> anyhow::Error {
     let bytes = n_bytes(code).saturating_mul(MEMORY_OF_BYTE);
     let name = &code.function.name;
     anyhow!(
@@ -244,12 +260,8 @@ fn over(code: &OpenCode) -> anyhow::Error {
     )
 }
 
-/// Is handed a function's code and its listing.
-pub(crate) type TakeListing<'a> = dyn FnMut(&OpenCode, &CodeListing<'_>) + 'a;
-
 /// What functions are written as.
 enum Form<'a> {
-    Listings(&'a mut TakeListing<'a>),
     Json(&'a mut JsonFunctions, &'a mut dyn Write),
     Markdown(&'a mut dyn Write),
     Text(&'a mut TakeLine<'a>),
@@ -295,19 +307,10 @@ impl<'a, 'o, 'v, 'r> Output<'a, 'o, 'v, 'r> {
                 function.code = &cut.code;
                 function.instructions = &cut.instructions;
             }
-            let servers = self.view.servers.zip(decoded.code.build_id());
-            let servers = servers.filter(|_| self.view.sources.is_some());
-            let servers = servers.map(|(servers, id)| (servers, id.clone()));
-            self.sources
-                .fetch_with(servers.map(|(servers, id)| -> Box<FetchSource<'_>> {
-                    Box::new(move |path| servers.find_source(&id, path))
-                }));
+            self.view.fetch_sources(&decoded.code, &mut self.sources);
             let percent_type = self.view.args.percent_type;
             let listing = CodeListing::new(&function, percent_type, &mut self.sources);
-            match &mut self.form {
-                Form::Listings(take) => take(&decoded.code, &listing),
-                _ => self.write_one(&listing).context(WRITING)?,
-            }
+            self.write_one(&listing).context(WRITING)?;
         }
         Ok(())
     }
@@ -323,7 +326,6 @@ impl<'a, 'o, 'v, 'r> Output<'a, 'o, 'v, 'r> {
             Vec::new()
         };
         match &mut self.form {
-            Form::Listings(_) => Ok(()),
             Form::Json(json, out) => json.write(listing, *out),
             Form::Markdown(out) => {
                 for note in &notes {
