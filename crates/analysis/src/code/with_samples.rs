@@ -61,3 +61,35 @@ pub fn load_samples_and_code<'r>(
     };
     Ok((sampled, code))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pass::tests::{questions, recordings};
+
+    #[test]
+    fn the_code_of_samples_in_memory_is_that_of_the_recording() {
+        let mut n_compared = 0;
+        for path in recordings() {
+            let Ok(reader) = Reader::open(&path) else {
+                continue;
+            };
+            for (name, mut options) in questions() {
+                // The files of the fixtures are beside them.
+                options.locator.symfs = Some(path.with_file_name("root"));
+                let extras = SampleExtras::default();
+                let Ok((_, code)) = load_samples_and_code(extras, (&reader, &options), &mut |_| {})
+                else {
+                    continue;
+                };
+                let (locator, of) = (&options.locator, code.options.clone());
+                let alone = CodeRecording::open(&reader, locator, of, &mut |_| {}).unwrap();
+                let at = format!("{} {name}", path.display());
+                assert_eq!(code.functions(), alone.functions(), "{at}");
+                assert_eq!(code.events(), alone.events(), "{at}");
+                n_compared += usize::from(!code.functions().is_empty());
+            }
+        }
+        assert!(n_compared > 10, "{n_compared}");
+    }
+}

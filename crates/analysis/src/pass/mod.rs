@@ -38,7 +38,7 @@ mod syscall_events;
 mod syscall_words;
 mod tallied;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod trace_texts;
 mod used_images;
 mod waited_files;

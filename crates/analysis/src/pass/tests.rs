@@ -6,7 +6,7 @@ use rprof_profile::{Dimension, Filter, NameList, TimeSlices};
 use std::path::{Path, PathBuf};
 
 /// The recordings of the project, and those of others where they are.
-pub(super) fn recordings() -> Vec<PathBuf> {
+pub(crate) fn recordings() -> Vec<PathBuf> {
     let fixtures = Path::new("../../fixtures");
     let own = ["spin/perf.data", "dwarf/perf.data", "forms/directory"];
     let forms = ["compressed", "piped", "piped-compressed"];
@@ -32,7 +32,7 @@ pub(super) fn recordings() -> Vec<PathBuf> {
 }
 
 /// What else is asked for, each with a name.
-pub(super) fn questions() -> Vec<(&'static str, Options)> {
+pub(crate) fn questions() -> Vec<(&'static str, Options)> {
     let filtered = |filter| Options {
         filter,
         ..Options::default()
