@@ -340,3 +340,29 @@ pub(crate) fn dso(image: Option<&RecordedImage>) -> Cow<'_, [u8]> {
         Some(image) => image.short_name(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_as_they_were_added() {
+        let mut store = LineStore::default();
+        let lines: [(&[u8], bool); 4] = [
+            (b"\tone\n", false),
+            (b"", false),
+            (b"\ttwo\n\tthree\n", true),
+            (b"", true),
+        ];
+        let add = |(lines, stops): (&[u8], bool)| {
+            store.add(|text| {
+                text.extend_from_slice(lines);
+                stops
+            })
+        };
+        let starts = lines.map(add);
+        assert_eq!(starts.map(|start| store.at(start)), lines);
+        assert_eq!(store.at(u32::MAX), (&[][..], false));
+        assert!(!store.is_full());
+    }
+}

@@ -122,6 +122,20 @@ mod tests {
     }
 
     #[test]
+    fn what_a_terminal_obeys_is_found_wherever_it_stands() {
+        for len in 0..40 {
+            let plain = "n".repeat(len);
+            assert!(is_plain(&plain) && matches!(printable(&plain), Cow::Borrowed(_)));
+            for at in 0..len {
+                let mut text = plain.clone();
+                text.replace_range(at..=at, "\x1b");
+                let shown = format!("{}\\x1b{}", &plain[..at], &plain[at + 1..]);
+                assert_eq!(printable(&text), shown);
+            }
+        }
+    }
+
+    #[test]
     fn columns_are_those_of_what_is_shown() {
         assert_eq!(format!("{:>6}|", Untrusted::new("a\n")), " a\\x0a|");
         assert_eq!(Untrusted::of_bytes(b"\xff\n").shown(), "\u{fffd}\\x0a");
