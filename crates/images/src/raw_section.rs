@@ -9,7 +9,7 @@ use object::{
 use rprof_untrusted::Held;
 use std::borrow::Cow;
 use std::fs::File;
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
@@ -49,12 +49,6 @@ impl Deref for SectionBytes {
 
     fn deref(&self) -> &[u8] {
         &self.bytes
-    }
-}
-
-impl DerefMut for SectionBytes {
-    fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes
     }
 }
 

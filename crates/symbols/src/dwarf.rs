@@ -10,10 +10,7 @@ use crate::batch::{Batch, n_parts};
 use crate::chain::{Chain, Outermost};
 use crate::split::Split;
 use crate::symbolized::Line;
-use crate::user::Detail;
-use gimli::{
-    AbbreviationsCacheStrategy, DebugInfo, Reader as _, RunTimeEndian, Section, SectionId,
-};
+use gimli::{AbbreviationsCacheStrategy, Reader as _, RunTimeEndian, Section, SectionId};
 use rprof_base::{Svma, parallel};
 use rprof_images::{Elf, RawSection, SectionBytes, SplitFiles};
 use scopes::{Function, Scopes, may_be_scoped};
@@ -52,8 +49,6 @@ const WANTED: [SectionId; 10] = [
 #[derive(Debug)]
 pub(crate) struct Packed {
     sections: Vec<(SectionId, RawSection)>,
-    /// Line programs, if no lines are asked for.
-    hidden_lines: Option<RawSection>,
     shared: Option<DwarfSections>,
     split: Split,
     is_over_budget: bool,
@@ -61,29 +56,18 @@ pub(crate) struct Packed {
 
 impl Packed {
     /// Of a file, of the one with what it shares with others (dwz), and of those with split units.
-    pub(crate) fn of(
-        elf: &Elf,
-        shared: Option<&Elf>,
-        split: Option<Box<dyn SplitFiles>>,
-        detail: Detail,
-    ) -> Self {
+    pub(crate) fn of(elf: &Elf, shared: Option<&Elf>, split: Option<Box<dyn SplitFiles>>) -> Self {
         let all_of = |elf: &Elf| DwarfSections::load(|id| read(elf, Some(id.name()))).ok();
         let sections = WANTED
             .into_iter()
             .filter_map(|id| Some((id, elf.raw_section(id.name())?)));
-        let mut sections: Vec<(SectionId, RawSection)> = sections.collect();
-        let is_hidden = |(id, _): &mut (SectionId, RawSection)| {
-            detail != Detail::Lines && *id == SectionId::DebugLine
-        };
-        let hidden_lines = sections.extract_if(.., is_hidden).next();
         let endian = if elf.is_little_endian() {
             RunTimeEndian::Little
         } else {
             RunTimeEndian::Big
         };
         Self {
-            sections,
-            hidden_lines: hidden_lines.map(|(_, section)| section),
+            sections: sections.collect(),
             shared: shared.and_then(all_of),
             split: Split::new(split, endian),
             is_over_budget: shared.is_some_and(Elf::is_over_budget),
@@ -129,11 +113,12 @@ impl Packed {
             done
         });
         let mut read = read.into_inner().unwrap_or_default();
-        let lines = self.hidden_lines;
-        let lines = lines.filter(|_| are_lines_wanted(&mut read, self.split.endian()));
-        let lines = lines.and_then(RawSection::decompress);
-        read.extend(lines.map(|lines| (SectionId::DebugLine, lines)));
-        let take = |id: SectionId| -> gimli::Result<SectionBytes> { Ok(taken(&mut read, id)) };
+        let take = |id: SectionId| -> gimli::Result<SectionBytes> {
+            let found = read.iter_mut().find(|(other, _)| *other == id);
+            Ok(found
+                .map(|(_, bytes)| std::mem::take(bytes))
+                .unwrap_or_default())
+        };
         let sections = DwarfSections::load(take).unwrap_or_default();
         let sections = Sections {
             sections,
@@ -143,27 +128,6 @@ impl Packed {
         };
         (sections, done)
     }
-}
-
-/// Takes out a section; what is absent is empty.
-fn taken(read: &mut Vec<(SectionId, SectionBytes)>, id: SectionId) -> SectionBytes {
-    let at = read.iter().position(|(other, _)| *other == id);
-    at.map(|at| read.swap_remove(at).1).unwrap_or_default()
-}
-
-/// Hides line programs, and says whether some are wanted all the same.
-fn are_lines_wanted(read: &mut Vec<(SectionId, SectionBytes)>, endian: RunTimeEndian) -> bool {
-    // What another file took on this thread is no matter here.
-    slice::allow(u64::MAX);
-    let mut tables = taken(read, SectionId::DebugAbbrev);
-    let info = taken(read, SectionId::DebugInfo);
-    let units = DebugInfo::from(Slice::new(&info, endian)).units();
-    let are_wanted = abbreviations::hide_lines(&mut tables, units, endian);
-    read.extend([
-        (SectionId::DebugAbbrev, tables),
-        (SectionId::DebugInfo, info),
-    ]);
-    are_wanted
 }
 
 /// The DWARF sections of a file, unpacked.

@@ -5,7 +5,7 @@ use crate::function_index::FunctionIndex;
 use crate::functions::{STT_FUNC, STT_NOTYPE};
 use crate::symbolized::{Frame, Symbolized};
 use crate::table::{Symbol, Table};
-use crate::{Demangling, Detail, dwarf};
+use crate::{Demangling, dwarf};
 use rprof_base::{Avma, ReferenceSymbol, Svma};
 use rprof_images::{Elf, Kallsym, Kallsyms, SymbolTable};
 
@@ -133,16 +133,15 @@ impl<'k> KernelSymbols<'k> {
         })
     }
 
-    /// Names a batch, with inlined functions and lines by the DWARF of a file if there is one, as far as they are
-    /// asked for, on at most this many threads.
+    /// Names a batch, with inlined functions and lines by the DWARF of a file if there is one, on
+    /// at most this many threads.
     pub fn symbolize(
         &self,
         addresses: &[Avma],
-        code: Option<(KernelCode<'_>, Detail)>,
+        code: Option<KernelCode<'_>>,
         n_threads: usize,
     ) -> Symbolized {
-        let packed = code.map(|(code, detail)| dwarf::Packed::of(code.elf, None, None, detail));
-        let code = code.map(|(code, _)| code);
+        let packed = code.map(|code| dwarf::Packed::of(code.elf, None, None));
         let (sections, ()) = dwarf::unpack(packed, n_threads, || ());
         let shift = code.map_or(0, |code| code.shift);
         let sections = sections.as_ref();

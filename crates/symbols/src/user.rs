@@ -160,7 +160,6 @@ fn packed_dwarf(located: &Located, detail: Detail) -> Option<dwarf::Packed> {
         elf,
         alternate.as_ref(),
         located.split_files(),
-        detail,
     ))
 }
 

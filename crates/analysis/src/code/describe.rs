@@ -165,8 +165,7 @@ fn of_module(located: &Located, shift: u64, addresses: &[u64]) -> Symbolized {
     let code = |elf| KernelCode { elf, shift };
     let addresses: Vec<Avma> = addresses.iter().map(|&address| Avma(address)).collect();
     let names = KernelSymbols::of_code(code(&located.binary));
-    let code = located.dwarf().map(|elf| (code(elf), Detail::Lines));
-    names.symbolize(&addresses, code, 1)
+    names.symbolize(&addresses, located.dwarf().map(code), 1)
 }
 
 impl CodeRecording<'_> {

@@ -208,7 +208,6 @@ impl<'c> Kernel<'c> {
         };
         match (list, code, vmlinux.as_ref()) {
             (Ok(list), code, _) => {
-                let code = code.map(|code| (code, detail));
                 Ok(KernelSymbols::new(list, reference).symbolize(addresses, code, n_threads))
             }
             (Err(_), Some(code), _) => {
@@ -301,8 +300,8 @@ fn servers(has_names: bool, detail: Detail) -> Servers {
 }
 
 /// A file to read DWARF of, if that is asked for.
-fn wanted(code: KernelCode<'_>, detail: Detail) -> Option<(KernelCode<'_>, Detail)> {
-    (detail != Detail::Functions).then_some((code, detail))
+fn wanted<'e>(code: KernelCode<'e>, detail: Detail) -> Option<KernelCode<'e>> {
+    (detail != Detail::Functions).then_some(code)
 }
 
 /// Whether a list has the end of the kernel where it was recorded, and every module that it has:

@@ -2,54 +2,17 @@
 //! begins another.
 
 use super::Slice;
-use gimli::{DebugInfoUnitHeadersIter, Reader as _, RunTimeEndian, Section as _, constants};
+use gimli::{Reader as _, Section as _, constants};
 
 /// Whether reading all tables takes no more than the section gives. Tables stand apart; in damaged
 /// files each can begin inside the one before and reach as far, and all of them together are very
 /// much.
 pub(super) fn are_apart(dwarf: &gimli::Dwarf<Slice<'_>>) -> bool {
-    for_each(*dwarf.debug_abbrev.reader(), dwarf.units(), |_| {})
-}
-
-/// Hides line programs from readers: they would read those of all units that they look into. Returns whether some are
-/// wanted all the same, since only they say where the code of a unit is; those stay.
-pub(super) fn hide_lines(
-    section: &mut [u8],
-    units: DebugInfoUnitHeadersIter<Slice<'_>>,
-    endian: RunTimeEndian,
-) -> bool {
-    /// An attribute that no version of DWARF has.
-    const NOTHING: u8 = 4;
-    let mut hidden = Vec::new();
-    let mut are_wanted = false;
-    let see = |seen: Abbreviation| match seen.lines {
-        Some(at) if seen.has_ranges || seen.has_start && seen.has_end => hidden.push(at),
-        Some(_) => are_wanted = true,
-        None => {}
-    };
-    if !for_each(Slice::new(section, endian), units, see) {
-        return true;
-    }
-    for at in hidden {
-        match section.get_mut(at) {
-            Some(name) if u16::from(*name) == constants::DW_AT_stmt_list.0 => *name = NOTHING,
-            // Longer than it need be, or hidden already.
-            Some(name) => are_wanted |= *name != NOTHING,
-            None => {}
-        }
-    }
-    are_wanted
-}
-
-/// Calls `visit` for the abbreviations of all tables; `false` if there are more than the section gives.
-fn for_each(
-    section: Slice<'_>,
-    mut units: DebugInfoUnitHeadersIter<Slice<'_>>,
-    mut visit: impl FnMut(Abbreviation),
-) -> bool {
     /// Beyond twice the section.
     const SOME_MORE: usize = 1 << 20;
+    let section = dwarf.debug_abbrev.reader();
     let mut starts = Vec::new();
+    let mut units = dwarf.units();
     while let Ok(Some(unit)) = units.next() {
         starts.push(unit.debug_abbrev_offset().0);
     }
@@ -57,55 +20,32 @@ fn for_each(
     starts.dedup();
     let mut left = section.len().saturating_mul(2).saturating_add(SOME_MORE);
     starts.into_iter().all(|start| {
-        let rest = left.checked_sub(read_table(section, start, &mut visit));
+        let rest = left.checked_sub(table_len(*section, start));
         left = rest.unwrap_or_default();
         rest.is_some()
     })
 }
 
-/// Reads the table that begins there, as far as it makes sense; returns its bytes.
-fn read_table(section: Slice<'_>, start: usize, visit: &mut impl FnMut(Abbreviation)) -> usize {
-    let mut bytes = section;
+/// Bytes of the table that begins there, as far as it makes sense.
+fn table_len(mut bytes: Slice<'_>, start: usize) -> usize {
     if bytes.skip(start).is_err() {
         return 0;
     }
     let before = bytes.len();
-    while let Ok(Some(abbreviation)) = read_abbreviation(&mut bytes, section.len()) {
-        visit(abbreviation);
-    }
+    while let Ok(true) = skip_abbreviation(&mut bytes) {}
     before - bytes.len()
 }
 
-/// What a unit with an abbreviation says of itself.
-#[derive(Default)]
-struct Abbreviation {
-    has_start: bool,
-    has_end: bool,
-    has_ranges: bool,
-    /// The byte of the section that says that a line program is named.
-    lines: Option<usize>,
-}
-
-/// Goes on to the next one; `None` if there can be none. The bytes are the last of so many.
-fn read_abbreviation(bytes: &mut Slice<'_>, len: usize) -> gimli::Result<Option<Abbreviation>> {
+/// Goes on to the next one; whether there can be one.
+fn skip_abbreviation(bytes: &mut Slice<'_>) -> gimli::Result<bool> {
     if bytes.is_empty() || bytes.read_uleb128()? == 0 {
-        return Ok(None);
+        return Ok(false);
     }
     let (_tag, _has_children) = (bytes.read_uleb128()?, bytes.read_u8()?);
-    let mut read = Abbreviation::default();
     loop {
-        let at = len - bytes.len();
         let (name, form) = (bytes.read_uleb128()?, bytes.read_uleb128()?);
         if (name, form) == (0, 0) {
-            return Ok(Some(read));
-        }
-        let name = u16::try_from(name).map(gimli::DwAt);
-        match name.unwrap_or(gimli::DwAt(0)) {
-            constants::DW_AT_low_pc => read.has_start = true,
-            constants::DW_AT_high_pc => read.has_end = true,
-            constants::DW_AT_ranges => read.has_ranges = true,
-            constants::DW_AT_stmt_list => read.lines = Some(at),
-            _ => {}
+            return Ok(true);
         }
         if form == u64::from(constants::DW_FORM_implicit_const.0) {
             bytes.read_sleb128()?;
@@ -115,10 +55,9 @@ fn read_abbreviation(bytes: &mut Slice<'_>, len: usize) -> gimli::Result<Option<
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::dwarf::Sections;
     use crate::split::Split;
-    use gimli::{DebugInfo, DwarfSections, SectionId};
+    use gimli::{DwarfSections, RunTimeEndian, SectionId};
     use rprof_images::SectionBytes;
 
     /// Whether units are read that have their tables at these places of one that is so long.
@@ -152,47 +91,6 @@ mod tests {
             is_over_budget: false,
         };
         sections.dwarf().is_some()
-    }
-
-    /// The attributes of units that name a line program, in a table each; what is left of them, and whether lines are
-    /// wanted.
-    fn hidden(tables: &[&[(u8, u8)]]) -> (Vec<Vec<(u8, u8)>>, bool) {
-        const ADDRESS_AND_MORE: [u8; 2] = [8, 0];
-        let (mut section, mut info, mut starts) = (Vec::new(), Vec::new(), Vec::new());
-        for attributes in tables {
-            let start = u32::try_from(section.len()).unwrap();
-            info.extend([8, 0, 0, 0, 4, 0]);
-            info.extend(start.to_le_bytes());
-            info.extend(ADDRESS_AND_MORE);
-            section.extend([1, 0x11, 0]);
-            starts.push(section.len());
-            section.extend(attributes.iter().flat_map(|&(name, form)| [name, form]));
-            section.extend([0, 0, 0]);
-        }
-        let slice = Slice::new(&info, RunTimeEndian::Little);
-        let units = DebugInfo::from(slice).units();
-        let are_wanted = hide_lines(&mut section, units, RunTimeEndian::Little);
-        let left = starts.iter().zip(tables).map(|(&start, attributes)| {
-            let bytes = section[start..].chunks(2).take(attributes.len());
-            bytes.map(|pair| (pair[0], pair[1])).collect()
-        });
-        (left.collect(), are_wanted)
-    }
-
-    #[test]
-    fn lines_are_hidden_of_units_that_say_where_their_code_is() {
-        let (lines, nothing) = ((0x10, 0x17), (4, 0x17));
-        let (start, end, ranges) = ((0x11, 0x01), (0x12, 0x07), (0x55, 0x17));
-        let with_ranges = [start, lines, ranges];
-        let with_end = [lines, start, end];
-        let without = [start, lines];
-        let (left, are_wanted) = hidden(&[&with_ranges, &with_end]);
-        assert_eq!(left, [[start, nothing, ranges], [nothing, start, end]]);
-        assert!(!are_wanted);
-        let (left, are_wanted) = hidden(&[&without, &with_ranges]);
-        assert_eq!(left, [without.to_vec(), vec![start, nothing, ranges]]);
-        assert!(are_wanted);
-        assert!(!hidden(&[&[start, end]]).1);
     }
 
     #[test]
