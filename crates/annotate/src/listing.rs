@@ -118,7 +118,7 @@ impl<'a> CodeListing<'a> {
         listing
     }
 
-    /// The same without [`Self::jumps`] and [`Self::rows`], which are left empty: for who makes rows of another kind.
+    /// The same without [`Self::jumps`] and [`Self::rows`], which are left empty: for callers that make their own rows.
     pub fn without_rows(
         function: &Disassembled<'a>,
         percent_type: PercentType,

@@ -105,7 +105,7 @@ impl Places {
             let is_inlined = frames.len() > 1;
             let mut number = || places.function((innermost, is_inlined), n_events, &mut seen);
             let own = match frames {
-                // There may be many of them, which are the function's own.
+                // Often most instructions have no frames: their number is looked up once.
                 [] => *nameless.get_or_insert_with(number),
                 _ => number(),
             };

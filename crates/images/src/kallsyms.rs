@@ -132,22 +132,29 @@ mod tests {
 
     #[test]
     fn usual_lines_are_read_as_any_other() {
-        let lines: [&[u8]; 11] = [
-            b"ffffffff81000000 T _text",
-            b"ffffffffc0a12000 t nf_nat_setup\t[nf_nat]",
-            b"ffffffffc0a12000 t nf nat [x]",
-            b"ffffffffc0a12000 t nf\t\t[x]",
-            b"ffffffffc0a12000 t nf\t",
-            b"FFFFFFFFC0A12000 t nf",
-            b"ffffffffc0a12000 t ",
-            b"ffffffffc0a12000 t",
-            b"ffffffffc0a12000\tt nf",
-            b"ffffffffc0a12000   nf",
-            b"000000000000000g t nf",
+        let lines: [(&[u8], bool); 14] = [
+            (b"ffffffff81000000 T _text", true),
+            (b"ffffffffc0a12000 t nf_nat_setup\t[nf_nat]", true),
+            (b"ffffffffc0a12000 t nf nat [x]", true),
+            (b"ffffffffc0a12000 t nf\t\t[x]", true),
+            (b"ffffffffc0a12000 t nf\t", true),
+            (b"FFFFFFFFC0A12000 t nf", false),
+            (b"c0a12000 t nf", false),
+            (b"0ffffffffc0a12000 t nf", false),
+            (b"ffffffffc0a12000 t ", false),
+            (b"ffffffffc0a12000 t", false),
+            (b"ffffffffc0a12000\tt nf", false),
+            (b"ffffffffc0a12000   nf", false),
+            (b"000000000000000g t nf", false),
+            (b"", false),
         ];
-        for line in lines {
-            let (line, text) = (parse_line(line), line);
-            assert_eq!(line, parse_any_line(text), "{}", text.escape_ascii());
+        for (line, is_usual) in lines {
+            let text = line.escape_ascii();
+            let usual = parse_usual_line(line);
+            assert_eq!(usual.is_some(), is_usual, "{text}");
+            let any = parse_any_line(line);
+            assert!(!is_usual || usual == any, "{text}");
+            assert_eq!(parse_line(line), any, "{text}");
         }
     }
 

@@ -20,7 +20,7 @@ pub(super) fn join_cold<'r>(
         *n_named.entry(function.image_id).or_default() += 1;
     }
     let mut images: Vec<(usize, ImageId)> = n_named.into_iter().map(|(id, n)| (n, id)).collect();
-    // Large files first, or one thread would be left with them at the end.
+    // Files with most functions first, or one thread would be left with them at the end.
     images.sort_unstable_by(|one, other| other.cmp(one));
     let recorded = images.into_iter().filter_map(|(_, id)| {
         let image = recording.index.history.images().of(id)?;

@@ -3,6 +3,7 @@
 use super::address::Address;
 use super::location::{Location, location_of};
 use super::mappings::Mappings;
+use rprof_base::parallel;
 use rprof_machine::History;
 
 /// Sets of a small [`LocationCache`]: 1 MiB, about what a core's own cache holds.
@@ -10,6 +11,9 @@ const SETS: usize = 1 << 14;
 
 /// Sets of the largest one: 16 MiB.
 const MOST_SETS: usize = 1 << 18;
+
+/// Sets of the caches of all threads: 64 MiB.
+const SETS_OF_THREADS: usize = 1 << 20;
 
 /// One cached value: 16 bytes, four to a cache line.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,15 +41,22 @@ impl Default for LocationCache {
 }
 
 impl LocationCache {
-    /// An empty one, for values that are made again at little cost.
+    /// A small empty one, for values that are cheap to recompute.
     pub fn new() -> Self {
         Self::with_sets(SETS)
     }
 
-    /// An empty one that holds what a recording of this many samples has at most, as a rule: two addresses a sample.
+    /// An empty one for a thread of those that read so many samples: sized for two addresses a sample.
     pub fn for_samples(n_samples: u64) -> Self {
-        let wanted = usize::try_from(n_samples / 2).unwrap_or(usize::MAX);
-        Self::with_sets(wanted.clamp(SETS, MOST_SETS).next_power_of_two())
+        Self::for_addresses(n_samples.saturating_mul(2))
+    }
+
+    /// The same, sized for so many addresses. Each thread has one: the more there are, the smaller they are.
+    pub(crate) fn for_addresses(n_addresses: u64) -> Self {
+        let most = (SETS_OF_THREADS / parallel::n_cpus()).clamp(SETS, MOST_SETS);
+        let wanted = usize::try_from(n_addresses / 4).unwrap_or(usize::MAX);
+        // The power of two below.
+        Self::with_sets(1 << wanted.clamp(SETS, most).ilog2())
     }
 
     /// The number is a power of two.
@@ -77,9 +88,8 @@ impl LocationCache {
         let epoch = epoch.number();
         let hash = (wanted ^ u64::from(epoch) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         // The highest bits are the best mixed.
-        let at = usize::try_from(hash >> (u64::BITS - MOST_SETS.ilog2())).unwrap_or(0);
-        let n_sets = self.sets.len();
-        let set = &mut self.sets[at & (n_sets - 1)].0;
+        let at = hash >> (u64::BITS - self.sets.len().ilog2());
+        let set = &mut self.sets[usize::try_from(at).unwrap_or(0)].0;
         let found = set
             .iter()
             .find(|slot| slot.address == wanted && slot.epoch == epoch);

@@ -99,7 +99,7 @@ impl Default for TaskCache {
 }
 
 impl TaskCache {
-    /// More than run in the time that a chunk of a file spans: 32 KiB.
+    /// More tasks than run while a chunk of a file is recorded. Takes 32 KiB.
     const SLOTS: usize = 512;
 
     /// An empty one.

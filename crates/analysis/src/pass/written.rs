@@ -78,7 +78,7 @@ pub(super) struct WrittenCounts<'p> {
     query: &'p Query<'p>,
     /// If something has no name.
     symbols: Option<&'p Symbols>,
-    /// Images without a name for an address; [`NAMED`] if it has one.
+    /// By address: the image if the address has no name, else [`NAMED`].
     cache: Option<LocationCache>,
     pub(super) samples: WrittenSamples,
 }
@@ -122,7 +122,7 @@ impl<'p> WrittenCounts<'p> {
         let n_samples = self.query.recording.index.n_samples;
         let cache = self
             .cache
-            .get_or_insert_with(|| LocationCache::for_samples(n_samples / 2));
+            .get_or_insert_with(|| LocationCache::for_addresses(n_samples));
         let image = cache.value(history, sample.mappings, address, find);
         (image != NAMED).then_some(ImageId(image))
     }

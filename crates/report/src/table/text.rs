@@ -20,7 +20,7 @@ use std::io::{self, Write};
 const ROWS_OF_THREAD: usize = 64;
 
 /// Rows without trees, which are a line each.
-const LINES_OF_THREAD: usize = 4096;
+const LINES_OF_THREAD: usize = 512;
 
 /// Lines below the tables that say what could be better.
 const MAX_NOTES: usize = 3;
