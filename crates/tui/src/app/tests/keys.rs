@@ -109,7 +109,7 @@ fn stacks_can_be_those_with_a_function() {
     press(&mut app, "fmain,!answer,!wait<Enter>");
     let what = line_with(&app, "cycles");
     assert!(
-        what.contains("stacks with function main, without answer,wait"),
+        what.ends_with("with function main, without answer,wait"),
         "{what}"
     );
     press(&mut app, "f<Enter>");
