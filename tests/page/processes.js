@@ -117,14 +117,23 @@ async function eachThreadHasOneLane(tab, facts) {
     const { lanes } = rprofPage.views.all.threads;
     const { key, threads } = lanes.lanes.find(({ kind, threads }) => kind === "thread" && threads.length > 1);
     rprofPage.set({ view: "chart" });
-    rprofPage.views.all.chart.chooseThread(key);
+    chooseThread(rprofPage, key);
     const shown = [rprofPage.views.all.chart.threads.length >= threads.length, rprofPage.counts.shown.weight, lanes.lanes.length];
+    // Another one takes its place, and choosing that again selects all.
+    const other = lanes.lanes.find(({ kind, threads }) => kind === "thread" && threads.length === 1)?.key;
+    const choices = [key, other, other].map((one) => {
+      if (one !== undefined) chooseThread(rprofPage, one);
+      return [rprofPage.state.thread ?? null, rprofPage.state.transforms.length];
+    });
+    shown.push(other === undefined ? null : JSON.stringify(choices) === JSON.stringify([[null, 0], [other, 0], [null, 0]]));
+    chooseThread(rprofPage, key);
     const options = [...document.getElementById("chart-thread").options].filter((one) => threads.includes(Number(one.value))).length;
     rprofPage.set({ view: "flame", transforms: [], thread: null });
     return [shown, options];
   })()`);
   assert.ok(parts[0]);
   assert.equal(parts[1], renamed[0].weight);
+  assert.notEqual(parts[3], false);
   assert.equal(options, 1);
 }
 

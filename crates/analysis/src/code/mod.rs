@@ -1,7 +1,7 @@
 //! The code of functions, and what was counted in it: what `annotate` shows.
 //!
 //! ```text
-//! recording   samples counted by location, functions found; with_samples: by who reads samples one by one, too
+//! recording   samples counted by location, functions found; with_samples: from samples in memory
 //! choose      one of them by its name
 //! counted     samples of other recordings in the same code
 //! code        its bytes, of the file that was recorded

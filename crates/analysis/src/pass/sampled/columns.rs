@@ -40,7 +40,7 @@ impl Numbers {
     }
 }
 
-/// Times in ascending order, nanoseconds: four bytes each while there are no seconds without any.
+/// Times in ascending order, nanoseconds: four bytes each while any 64 in a row lie within 4.29 s.
 #[derive(Debug)]
 pub(super) enum Times {
     /// The first of each [`TOGETHER`], and how much later each is.
@@ -107,7 +107,7 @@ impl Times {
         }
     }
 
-    /// The first from an index on that is not such, where all that are such come before it; or the end.
+    /// The first index from `from` on whose time fails `is_such`; times that pass come first. The length if none fails.
     pub(super) fn first_other(&self, from: usize, is_such: impl Fn(u64) -> bool) -> usize {
         let (mut from, mut to) = (from, self.len());
         while from < to {

@@ -89,8 +89,8 @@ pub(crate) struct LoadedSamples {
     pub(crate) sampled: SampledProfile,
     /// Of all locations; their frames and strings are the profile's.
     pub(crate) symbols: Symbols,
-    /// Samples by the places that they were taken at, if these are asked for; `None` also where samples without names
-    /// are left out, of which code has those, too.
+    /// Samples by the places that they were taken at, if these are asked for; `None` with `--hide-unresolved`: code
+    /// counts samples without names, which these rows lack.
     pub(crate) counts: Option<CodeCounts>,
 }
 

@@ -3,7 +3,7 @@
 /** So many are kept at most. */
 const MOST_SPARE = 12;
 
-/** And so many bytes. */
+/** Bytes that are kept at most. */
 const MOST_SPARE_BYTES = 64 << 20;
 
 /** Columns of numbers that nothing reads any more. */
@@ -30,6 +30,10 @@ class SpareColumns {
   give(...columns) {
     let bytes = 0;
     const all = [...columns, ...this.list].slice(0, MOST_SPARE);
-    this.list = all.filter(({ byteLength }) => (bytes += byteLength) <= MOST_SPARE_BYTES);
+    this.list = all.filter(({ byteLength }) => {
+      const hasRoom = bytes + byteLength <= MOST_SPARE_BYTES;
+      bytes += hasRoom ? byteLength : 0;
+      return hasRoom;
+    });
   }
 }

@@ -126,10 +126,9 @@ class Comparison {
   /** @param {number} weight */
   amount(weight) {
     if (this.per !== "time") return amount(this.event, weight);
-    // As the timeline says it; small ones in the same unit, to be compared.
     const { kind } = this.event;
-    const digits = weight > 0 && weight < 1e8 ? 4 : 2;
-    if (kind.endsWith("-time")) return `${(weight / 1e9).toFixed(digits)} ${kind === "cpu-time" ? "CPUs" : "threads"}`;
+    // All in one unit, with as many digits: they are there to be compared.
+    if (kind.endsWith("-time")) return `${(weight / 1e9).toFixed(4)} ${kind === "cpu-time" ? "CPUs" : "threads"}`;
     return `${short(weight)}/s`;
   }
 

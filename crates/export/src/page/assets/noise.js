@@ -149,7 +149,7 @@ function medianOf(values) {
 
 /**
  * The variance of the sum of blocks, by differences of neighbours; noise that lasts longer than a block is seen where
- * blocks are taken together. The blocks are not what they were then.
+ * blocks are taken together. Overwrites the blocks.
  * @param {number[]} blocks
  */
 function varianceOfSum(blocks) {

@@ -157,9 +157,7 @@ class WaitTable {
       const isThread = title === "Thread";
       button.title = isThread ? "Show this thread alone" : "Keep these waits";
       button.addEventListener("click", () => {
-        const { by_name: isByName, threads } = app.profile.head;
-        if (isThread && isByName) app.set({ thread: row.thread });
-        else if (isThread) app.addTransform({ kind: "keep", grouping: "task", key: threads[row.thread][1] });
+        if (isThread) chooseThread(app, row.thread);
         else app.addTransform({ kind: "keep", grouping: "wait", key: app.profile.functionOf[row.label] });
       });
       cell.append(button);

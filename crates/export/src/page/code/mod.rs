@@ -173,7 +173,7 @@ impl PageCode {
         Ok(has_room)
     }
 
-    /// Whether it ends here: there is room for few functions at most, or for none.
+    /// Whether to stop adding functions: there is room for a tiny one at most.
     pub fn is_full(&self) -> bool {
         let left = Self::MAX_BYTES.saturating_sub(self.n_bytes);
         left < Self::LEAST_ROOM || self.functions.len() >= Self::MAX_FUNCTIONS

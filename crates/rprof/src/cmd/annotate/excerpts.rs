@@ -41,6 +41,8 @@ impl View<'_, '_> {
             .map(|code| (heat_of(&code.function), code))
             .collect();
         opened.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        // What does not fit beside what is held is left out, as it is when it is opened.
+        opened.retain(|(_, code)| self.hold(code).is_ok());
         let excerpts = opened.iter().map(|(_, code)| self.excerpt(code, choose));
         let (asked, shown): (Vec<AskedCode<'_>>, Vec<Vec<u64>>) = excerpts
             .collect::<Result<Vec<Excerpt<'_>>>>()?
