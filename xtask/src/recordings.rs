@@ -18,7 +18,7 @@ pub(crate) fn derive(args: &[&dyn AsRef<OsStr>]) -> Result<String> {
         "derive-recording",
         "--",
     ]);
-    captured(cargo.args(args.iter().map(|arg| arg.as_ref())))
+    captured(cargo.args(args.iter().map(AsRef::as_ref)))
 }
 
 /// Writes `copies` of the records of `from` to `to`, each later in time; of the copies after the first `all`, or only
