@@ -114,8 +114,9 @@ fn code_is_of_the_image_and_the_threads_that_are_selected() {
     }
     // Stacks without a function cannot be asked of code.
     terminal.press(&["t", "f", "!in_library", "Enter"]);
-    let has_row =
-        |screen: &str| screen.contains("stacks without in_library\n") && screen.contains(" both\n");
+    let has_row = |screen: &str| {
+        screen.contains("stacks without function in_library\n") && screen.contains(" both\n")
+    };
     terminal.wait_until("the row of alpha", has_row);
     let page = code(&["Home", "a"]);
     let title = page.lines().next().unwrap_or_default().trim();
@@ -125,8 +126,8 @@ fn code_is_of_the_image_and_the_threads_that_are_selected() {
     let to_the_end = [&["4", "Right", "Space"][..], &["Right"; 120]].concat();
     let times = [&to_the_end[..], &["Left", "Enter", "1"]].concat();
     for (keys, zoom) in [
-        (&frames[..], "stacks with in_library\n"),
-        (&times, "stacks with in_library, "),
+        (&frames[..], "stacks with function in_library\n"),
+        (&times, "stacks with function in_library, "),
     ] {
         terminal.press(keys);
         let has_row = |screen: &str| {

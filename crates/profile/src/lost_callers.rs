@@ -3,6 +3,9 @@
 use crate::{Level, Profile};
 use rprof_base::Share;
 
+/// Where threads begin: whatever is found to call these is no caller.
+const BEGINNINGS: [&str; 4] = ["_start", "clone", "clone3", "__clone"];
+
 impl Profile {
     /// Samples with a caller that no mapping holds, of all in the trees. Of samples that were counted without callers
     /// none has.
@@ -16,18 +19,30 @@ impl Profile {
                 is_unmapped && frame.name.is_none() && frame.level == Level::User
             })
             .collect();
+        let is_beginning: Vec<bool> = self
+            .frames
+            .ids()
+            .map(|id| {
+                let name = self.frames.of(id).name;
+                name.is_some_and(|name| BEGINNINGS.contains(&self.strings.of(name).into_raw()))
+            })
+            .collect();
         let (mut lost, mut all) = (0u64, 0u64);
         for event in &self.events {
             // By node: whether it, or a caller of it, is outside. Callers stand first.
             let mut has_lost: Vec<bool> = Vec::with_capacity(event.tree.nodes().len());
             for node in event.tree.nodes() {
+                let of = |flags: &[bool]| {
+                    let flag = flags.get(node.frame.number() as usize);
+                    flag.copied().unwrap_or(false)
+                };
                 let caller_has = node.parent.is_some_and(|parent| has_lost[parent as usize]);
+                let is_lost = caller_has && !of(&is_beginning);
                 all = all.saturating_add(node.self_samples);
-                if caller_has {
+                if is_lost {
                     lost = lost.saturating_add(node.self_samples);
                 }
-                let is_lost = is_outside.get(node.frame.number() as usize);
-                has_lost.push(caller_has || is_lost.copied().unwrap_or(false));
+                has_lost.push(is_lost || of(&is_outside));
             }
         }
         Share::of(lost, all)

@@ -19,22 +19,25 @@ pub fn profile(stacks: &[(&str, u64)]) -> Profile {
     profile
 }
 
-/// So many samples: some with a caller outside all mappings, half of the others outside themselves.
+/// So many samples: some with a caller outside all mappings, half of the others outside themselves, the rest with
+/// something outside where a caller of `_start` would be.
 pub fn with_lost_callers(n_lost: u64, n_samples: u64) -> Profile {
     let mut profile = profile(&[("f", 1)]);
     let strings = &mut profile.strings;
-    let (name, unknown) = (strings.intern("f"), strings.intern("[unknown]"));
+    let (name, start) = (strings.intern("f"), strings.intern("_start"));
+    let unknown = strings.intern("[unknown]");
     let outside = profile.frames.intern(FrameInfo {
         name: None,
         ..FrameInfo::named(name, unknown)
     });
+    let start = profile.frames.intern(FrameInfo::named(start, name));
     let f = profile.frames.intern(FrameInfo::named(name, name));
     let mut tree = Tree::default();
     let n_outside = (n_samples - n_lost) / 2;
     for (stack, samples) in [
         (&[outside, f, f][..], n_lost),
         (&[outside], n_outside),
-        (&[f], n_samples - n_lost - n_outside),
+        (&[outside, start, f], n_samples - n_lost - n_outside),
     ] {
         let innermost = stack
             .iter()
