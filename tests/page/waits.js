@@ -124,11 +124,30 @@ async function lanesLastAsLongAsWaits(tab) {
   assert.match(said, /\[pipe\] /);
 }
 
+/**
+ * The heat map shows who ran: threads that wait often are not busy.
+ * @param {Tab} tab
+ */
+async function heatIsOfWhatRuns(tab) {
+  const cellsOf = (/** @type {number[]} */ states) => tab.run(`(() => {
+    rprofPage.set({ view: "heat", transforms: ${JSON.stringify(states.map((key) => ({ kind: "keep", grouping: "state", key })))} });
+    const { map } = rprofPage.views.all.heat;
+    return [map.cells.reduce((a, b) => a + b, 0), map.nouns[1]];
+  })()`);
+  const [all, running, waiting] = [await cellsOf([]), await cellsOf([0]), await cellsOf([1])];
+  assert.ok(running[0] > 0 && waiting[0] > 0);
+  assert.deepEqual(all, running);
+  assert.equal(running[1], "samples of running threads");
+  assert.equal(waiting[1], "waits");
+  await tab.run(`rprofPage.set({ view: "flame", transforms: [] })`);
+}
+
 /** @param {Tab} tab @param {Facts} facts */
 async function check(tab, facts) {
   await boxesAreTheReports(tab, facts);
   await lettersCanBeRead(tab);
   await lanesLastAsLongAsWaits(tab);
+  await heatIsOfWhatRuns(tab);
 }
 
 module.exports = { check };

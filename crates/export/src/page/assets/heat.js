@@ -43,7 +43,7 @@ class HeatView {
     const steps = Math.min(4, most);
     const counts = Array.from({ length: steps + 1 }, (_, step) => Math.round((most * step) / Math.max(1, steps)));
     showLegend(this.legend, counts.map((count) => [`rgb(${theme.heat(count / (most || 1)).join(" ")})`, String(count)]));
-    this.legend.append(` samples in ${duration(map.unit / HEAT_ROWS)}. Columns: ${duration(map.unit)} each, from left to right; within a column, time runs upwards.`);
+    this.legend.append(` ${map.nouns[1]} in ${duration(map.unit / HEAT_ROWS)}. Columns: ${duration(map.unit)} each, from left to right; within a column, time runs upwards.`);
   }
 
   resized() {
@@ -57,6 +57,11 @@ class HeatView {
 }
 
 const HEAT_ROWS = 50;
+/**
+ * Of pages with waits.
+ * @type {[string, string]}
+ */
+const RUNNING_NOUNS = ["sample of running threads", "samples of running threads"];
 /** Shorter recordings have columns of less than a second; a cell of less than a millisecond hardly has a sample. */
 const FEW_COLUMNS = 20;
 const LEAST_UNIT = 5e7;
@@ -97,6 +102,11 @@ class HeatMap {
     this.unit = unitOf(span);
     this.columns = Math.max(1, Math.floor(span / this.unit) + 1);
     this.cells = new Float64Array(0);
+    /**
+     * What cells count: one, several.
+     * @type {[string, string]}
+     */
+    this.nouns = ["sample", "samples"];
     /** What the cells are of. */
     this.key = "";
     /**
@@ -122,13 +132,19 @@ class HeatMap {
     const key = JSON.stringify([event, thread, keep, transforms, threads]);
     if (key !== this.key) {
       this.key = key;
-      const cells = new Float64Array(this.columns * HEAT_ROWS);
+      const running = new Float64Array(this.columns * HEAT_ROWS);
+      const waits = new Float64Array(profile.head.waits === undefined ? 0 : running.length);
       const kept = keptNodes(profile, selection);
+      let isRunning = false;
       forRows(profile, { event, thread, range: null }, (node, _weight, samples, time) => {
         if (node < 0 || (kept !== null && kept[node] === 0)) return;
-        cells[Math.floor((time * HEAT_ROWS) / unit)] += samples;
+        const isWait = waits.length > 0 && profile.isWait(node);
+        isRunning ||= !isWait;
+        (isWait ? waits : running)[Math.floor((time * HEAT_ROWS) / unit)] += samples;
       });
-      this.cells = cells;
+      // Threads that wait often would look busy.
+      this.cells = isRunning || waits.length === 0 ? running : waits;
+      this.nouns = waits.length === 0 ? ["sample", "samples"] : isRunning ? RUNNING_NOUNS : ["wait", "waits"];
     }
     this.ends = selection.range === null ? null : this.cellsOf(selection.range);
     this.against = selection.against ? this.cellsOf(selection.against) : null;
@@ -302,8 +318,11 @@ class HeatMap {
 
   /** @param {number} cell */
   say(cell) {
-    const begin = (cell * this.unit) / HEAT_ROWS;
-    this.events.say(`${duration(begin)} to ${duration(begin + this.unit / HEAT_ROWS)}: ${counted(this.cells[cell], "sample", "samples")}`);
+    const length = this.unit / HEAT_ROWS;
+    // Both ends are told apart.
+    const digits = Math.max(0, Math.ceil(-Math.log10(length / SECOND)));
+    const at = (/** @type {number} */ ns) => `${(ns / SECOND).toFixed(digits)} s`;
+    this.events.say(`${at(cell * length)} to ${at((cell + 1) * length)}: ${counted(this.cells[cell], ...this.nouns)}`);
   }
 
   /**
