@@ -1,6 +1,6 @@
 // Columns that are used again: a loop over fresh memory takes several times as long as one over memory that was used.
 
-/** So many are kept at most. */
+/** Columns that are kept at most. */
 const MOST_SPARE = 12;
 
 /** Bytes that are kept at most. */

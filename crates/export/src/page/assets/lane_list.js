@@ -136,9 +136,7 @@ function chooseThread(app, key) {
     return app.set({ thread: isChosen ? null : selection.thread, transforms: others, zoom: [], span: null });
   }
   const isChosen = tasks.length === 1 && transformWords(tasks) === transformWords([selection.filter]);
-  if (!isChosen && others.length >= MOST_TRANSFORMS) {
-    return app.details.say(`No more than ${MOST_TRANSFORMS} transforms: remove one first.`);
-  }
+  if (!isChosen && !app.hasRoomFor(others)) return;
   app.set({ thread: null, transforms: isChosen ? others : [...others, selection.filter], zoom: [], span: null });
 }
 

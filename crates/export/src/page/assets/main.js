@@ -3,7 +3,7 @@
 /** What is selected stays so while only these change. @type {Set<keyof State>} */
 const KEEPS_SELECTED = new Set(["search", "asked", "zoom", "span", "chart", "sort", "up", "treeSort", "widths", "codeRows", "codeShares", "significant", "colours"]);
 
-/** Of so many groupings the rows of what is selected are kept. */
+/** Groupings whose rows are kept, for what is selected. */
 const MOST_ROWS = 4;
 
 class App {
@@ -269,8 +269,17 @@ class App {
     // Nothing is known of it.
     if (transform.key < 0) return;
     if (transformWords(transforms.slice(-1)) === transformWords([transform])) return;
-    if (transforms.length === MOST_TRANSFORMS) this.details.say(`No more than ${MOST_TRANSFORMS} transforms: remove one first.`);
-    else this.set({ transforms: [...transforms, transform], zoom: [], span: null });
+    if (this.hasRoomFor(transforms)) this.set({ transforms: [...transforms, transform], zoom: [], span: null });
+  }
+
+  /**
+   * Whether one more transform may follow these; says so if not.
+   * @param {Transform[]} transforms
+   */
+  hasRoomFor(transforms) {
+    const hasRoom = transforms.length < MOST_TRANSFORMS;
+    if (!hasRoom) this.details.say(`No more than ${MOST_TRANSFORMS} transforms: remove one first.`);
+    return hasRoom;
   }
 
   /**
