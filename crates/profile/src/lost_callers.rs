@@ -1,6 +1,6 @@
 //! Callers outside all mappings: the kernel follows frame pointers, and in code without them whatever is in their place.
 
-use crate::{Level, Profile};
+use crate::{FrameInfo, Level, Profile};
 use rprof_base::Share;
 
 /// Where threads begin: whatever is found to call these is no caller.
@@ -10,23 +10,18 @@ impl Profile {
     /// Samples with a caller that no mapping holds, of all in the trees. Of samples that were counted without callers
     /// none has.
     pub fn lost_callers(&self) -> Share {
-        let is_outside: Vec<bool> = self
-            .frames
-            .ids()
-            .map(|id| {
-                let frame = self.frames.of(id);
-                let is_unmapped = self.strings.of(frame.image).raw() == "[unknown]";
-                is_unmapped && frame.name.is_none() && frame.level == Level::User
-            })
-            .collect();
-        let is_beginning: Vec<bool> = self
-            .frames
-            .ids()
-            .map(|id| {
-                let name = self.frames.of(id).name;
-                name.is_some_and(|name| BEGINNINGS.contains(&self.strings.of(name).into_raw()))
-            })
-            .collect();
+        let frames_that = |is: &dyn Fn(&FrameInfo) -> bool| -> Vec<bool> {
+            let ids = self.frames.ids();
+            ids.map(|id| is(self.frames.of(id))).collect()
+        };
+        let is_outside = frames_that(&|frame| {
+            let is_unmapped = self.strings.of(frame.image).raw() == "[unknown]";
+            is_unmapped && frame.name.is_none() && frame.level == Level::User
+        });
+        let is_beginning = frames_that(&|frame| {
+            let name = frame.name.map(|name| self.strings.of(name).into_raw());
+            name.is_some_and(|name| BEGINNINGS.contains(&name))
+        });
         let (mut lost, mut all) = (0u64, 0u64);
         for event in &self.events {
             // By node: whether it, or a caller of it, is outside. Callers stand first.

@@ -19,8 +19,8 @@ pub fn profile(stacks: &[(&str, u64)]) -> Profile {
     profile
 }
 
-/// So many samples: some with a caller outside all mappings, half of the others outside themselves, the rest with
-/// something outside where a caller of `_start` would be.
+/// `n_samples` samples: `n_lost` with a caller outside all mappings, half of the others outside themselves, the rest
+/// with something outside where a caller of `_start` would be.
 pub fn with_lost_callers(n_lost: u64, n_samples: u64) -> Profile {
     let mut profile = profile(&[("f", 1)]);
     let strings = &mut profile.strings;

@@ -4,7 +4,8 @@
 //!
 //! - `derive-recording repeat all|samples FROM TO COPIES`: the records of FROM again and again, or of the copies after the
 //!   first only samples;
-//! - `derive-recording parts FROM SAMPLES`: prints how many parts of about so many samples FROM has, and their samples;
+//! - `derive-recording parts FROM SAMPLES`: prints how many parts of about SAMPLES samples FROM has, and how
+//!   many samples each has;
 //! - `derive-recording machine FROM SAMPLES NUMBER DAY TO`: one of these parts as an hour of a machine, on a day.
 
 #![expect(clippy::print_stdout, reason = "that is what it is asked for")]

@@ -46,12 +46,12 @@ impl LocationCache {
         Self::with_sets(SETS)
     }
 
-    /// An empty one for a thread of those that read so many samples: sized for two addresses a sample.
+    /// An empty one for one of the threads that read this number of samples: sized for two addresses a sample.
     pub fn for_samples(n_samples: u64) -> Self {
         Self::for_addresses(n_samples.saturating_mul(2))
     }
 
-    /// The same, sized for so many addresses. Each thread has one: the more there are, the smaller they are.
+    /// The same, sized for this number of addresses. Each thread has one: the more threads, the smaller they are.
     pub(crate) fn for_addresses(n_addresses: u64) -> Self {
         let most = (SETS_OF_THREADS / parallel::n_cpus()).clamp(SETS, MOST_SETS);
         let wanted = usize::try_from(n_addresses / 4).unwrap_or(usize::MAX);

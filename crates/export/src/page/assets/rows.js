@@ -12,7 +12,7 @@
  * @typedef {{grouping: Grouping, key: object[], rowOf: Int32Array, isOutermost: Uint8Array, n: number}} RowColumns
  */
 
-/** Of so many groupings that is kept. */
+/** Groupings for which that is kept. */
 const MOST_ROW_COLUMNS = 4;
 
 /**
