@@ -58,6 +58,23 @@ impl<'b> Grouped<'b> {
         task << 16 | u64::from(cpu)
     }
 
+    fn task(&self, key: u64) -> (StrId, DimensionValues) {
+        let task = usize::try_from(key >> 16).unwrap_or(usize::MAX);
+        self.tasks[task]
+    }
+
+    /// The value that a key stands for in a dimension.
+    pub(crate) fn value(&self, dimension: Dimension, key: u64) -> Option<DimensionValue> {
+        let [low, high, ..] = key.to_le_bytes();
+        match dimension {
+            Dimension::Cpu => {
+                let cpu = u16::from_le_bytes([low, high]);
+                (cpu != SampleColumns::NO_CPU).then_some(DimensionValue::Number(cpu.into()))
+            }
+            _ => self.task(key).1.get(dimension),
+        }
+    }
+
     /// The stacks that count, and their groups.
     pub(crate) fn tree_of(
         &self,
@@ -80,21 +97,10 @@ impl<'b> Grouped<'b> {
     }
 
     fn group(&self, (key, cause): (u64, Option<StrId>), sampled: &mut SampledProfile) -> Group {
-        let task = usize::try_from(key >> 16).unwrap_or(usize::MAX);
-        let (comm, of_task) = self.tasks[task];
-        let [low, high, ..] = key.to_le_bytes();
-        let cpu = u16::from_le_bytes([low, high]);
+        let (comm, _) = self.task(key);
         let mut values = DimensionValues::NONE;
         for &dimension in self.by {
-            values.set(
-                dimension,
-                match dimension {
-                    Dimension::Cpu => {
-                        (cpu != SampleColumns::NO_CPU).then_some(DimensionValue::Number(cpu.into()))
-                    }
-                    _ => of_task.get(dimension),
-                },
-            );
+            values.set(dimension, self.value(dimension, key));
         }
         if self.by.len() < DimensionValues::MOST {
             values.set(Dimension::Cause, cause.map(DimensionValue::Text));

@@ -3,6 +3,7 @@
 //! | question | answer |
 //! |---|---|
 //! | which samples ([`SampleSelection`]), folded how ([`StackFolding`]) | [`Explorer::select`]: an event with stacks and counts |
+//! | by process, thread or CPU, too | [`tell_apart`] before all questions, or `by` of one |
 //! | rows, callers, callees | of that event: [`rprof_profile::view`], as for every report |
 //! | a flame graph | [`FlameLayout`]: boxes, left-heavy or by name; [`FlameChart`]: in order of time |
 //! | when | [`lanes`]: use by thread over time; [`heat_map`]: seconds by parts of a second |
@@ -70,6 +71,7 @@
 //! assert_eq!(map.cells.iter().sum::<u32>(), 2);
 //! ```
 
+mod apart;
 mod by;
 mod chosen;
 mod counted;
@@ -80,6 +82,7 @@ mod heat;
 mod lanes;
 mod selection;
 
+pub use apart::tell_apart;
 pub use explorer::Explorer;
 pub use flame::{FlameBox, FlameChart, FlameLabel, FlameLayout, FlameOrder, FlameView};
 pub use heat::{HeatMap, heat_map};
