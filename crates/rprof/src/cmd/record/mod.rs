@@ -4,6 +4,7 @@ mod attr_dump;
 mod events;
 mod flight;
 mod settings;
+mod stacks;
 mod summary;
 mod targets;
 

@@ -1,14 +1,15 @@
 //! The summary printed when a recording ends.
 
+use super::stacks::{whole_stacks, why_not_whole};
 use crate::say;
 use crate::sudo::sudo_rprof;
-use rprof_base::{Counted, Share, StackEnd};
-use rprof_perfdata::feature::{EndReason, SampleThinning, StackEnds};
+use rprof_base::{Counted, Share};
+use rprof_perfdata::feature::SampleThinning;
 use rprof_process::killed_by;
 use rprof_profile::{self as profile, Coverage};
 use rprof_record::{EventCount, Output, Summary, WatchpointUse};
 use rprof_ringbuf::sys::effective_uid;
-use rprof_untrusted::{Untrusted, quoted};
+use rprof_untrusted::quoted;
 
 /// Prints the summary: one line for the result, and whatever else the user should know.
 pub(super) fn tell(summary: &Summary, all: fn(&Summary) -> String, is_quiet: bool, verbosity: u8) {
@@ -130,7 +131,7 @@ pub(super) fn sentence(summary: &Summary) -> String {
         }
         None => size(summary.size_bytes),
     };
-    let stacks = summary.stacks.as_ref().and_then(whole_stacks);
+    let stacks = whole_stacks(summary);
     let stacks = stacks.map_or(String::new(), |stacks| format!(", {stacks}"));
     let missing = missing(summary);
     let next = match summary.samples {
@@ -303,19 +304,6 @@ fn why_none(event: &EventCount) -> String {
     }
 }
 
-/// The share of stacks unwound to the start of their thread.
-fn whole_stacks(ends: &StackEnds) -> Option<String> {
-    let others: u64 = ends.reasons.iter().map(|reason| reason.stacks).sum();
-    match (ends.complete, others) {
-        (0, 0) => None,
-        (_, 0) => Some("all stacks complete".to_owned()),
-        (complete, others) => {
-            let share = Share::of(complete, complete + others);
-            Some(format!("{share:.1} % of stacks complete"))
-        }
-    }
-}
-
 /// How much of the work the samples cover, if little, and how to cover more.
 fn coverage(summary: &Summary) -> Option<String> {
     let coverage = summary.coverage?;
@@ -335,75 +323,8 @@ fn coverage(summary: &Summary) -> Option<String> {
     Some(format!("{coverage} ({more})"))
 }
 
-/// Maximum number of reasons listed in a line.
-const MOST_REASONS: usize = 3;
-
-/// Why other stacks are incomplete, by reason, if more than a few are.
-fn why_not_whole(summary: &Summary) -> Option<String> {
-    let ends = summary.stacks.as_ref()?;
-    let others: u64 = ends.reasons.iter().map(|reason| reason.stacks).sum();
-    if others.saturating_mul(50) <= ends.complete {
-        return None;
-    }
-    let is_given_up = summary
-        .budget
-        .is_some_and(|budget| budget.not_unwound_after_ns > 0);
-    let more = if is_live(summary) {
-        "for details, use --save FILE and rprof report --stats"
-    } else {
-        "for details, use rprof report --stats"
-    };
-    Some(format!(
-        "{others} of {} {} incomplete: {} ({more})",
-        Counted::new(ends.complete + others, "stack", "stacks"),
-        if others == 1 { "is" } else { "are" },
-        reasons_of(ends, is_given_up),
-    ))
-}
-
-/// Why stacks end early, most frequent reasons first; the numbers add up to all incomplete stacks.
-fn reasons_of(ends: &StackEnds, is_given_up: bool) -> String {
-    let mut reasons: Vec<(String, u64)> = Vec::new();
-    for reason in &ends.reasons {
-        let why = why_it_ends(reason, is_given_up);
-        match reasons.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, stacks)) => *stacks = stacks.saturating_add(reason.stacks),
-            None => reasons.push((why, reason.stacks)),
-        }
-    }
-    reasons.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    let rest = reasons.split_off(reasons.len().min(MOST_REASONS));
-    let named = reasons
-        .iter()
-        .map(|(why, stacks)| format!("{stacks} {why}"));
-    let mut named: Vec<String> = named.collect();
-    if !rest.is_empty() {
-        let stacks: u64 = rest.iter().map(|(_, stacks)| stacks).sum();
-        named.push(format!("{stacks} for other reasons"));
-    }
-    named.join(", ")
-}
-
-/// Why stacks end early.
-fn why_it_ends(reason: &EndReason, is_given_up: bool) -> String {
-    let image = Untrusted::of_bytes(&reason.image);
-    match reason.end {
-        StackEnd::Truncated => "deeper than their dumps".to_owned(),
-        StackEnd::NoInfo => format!("in code without unwind tables in {image}"),
-        StackEnd::Guess | StackEnd::PartialGuess => {
-            format!("with frame pointers only through {image}")
-        }
-        StackEnd::BadInfo => format!("with unusable unwind tables in {image}"),
-        StackEnd::NotCopied if is_given_up => "not unwound to stay within --cpu-percent".to_owned(),
-        StackEnd::NotCopied => "not in memory, or exec was replacing them".to_owned(),
-        StackEnd::Hole => "with callers that were not read, or cannot be known".to_owned(),
-        StackEnd::Unreadable => "of processes that rprof may not inspect (try sudo)".to_owned(),
-        _ => "with a missing caller".to_owned(),
-    }
-}
-
 /// Whether the recording was shown live (`rprof top`).
-fn is_live(summary: &Summary) -> bool {
+pub(super) fn is_live(summary: &Summary) -> bool {
     matches!(summary.output, Output::Segments(_))
 }
 
@@ -419,37 +340,6 @@ pub(in crate::cmd) fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_profile::Unwound;
-
-    #[test]
-    fn reasons_add_up_to_all_incomplete_stacks() {
-        let reason = |end, image: &str, stacks| EndReason {
-            end,
-            image: image.into(),
-            stacks,
-        };
-        let ends = StackEnds {
-            complete: 1000,
-            reasons: vec![
-                reason(StackEnd::Truncated, "a", 60),
-                reason(StackEnd::NoInfo, "libx.so", 40),
-                reason(StackEnd::Truncated, "b", 31),
-                reason(StackEnd::Loop, "c", 20),
-                reason(StackEnd::Guess, "d", 5),
-                reason(StackEnd::BadInfo, "e", 2),
-            ],
-            ..StackEnds::default()
-        };
-        let said = reasons_of(&ends, false);
-        assert_eq!(
-            said,
-            "91 deeper than their dumps, 40 in code without unwind tables in libx.so, \
-             20 with a missing caller, 7 for other reasons"
-        );
-        let numbers = said.split(", ").map(|one| one.split(' ').next().unwrap());
-        let sum: u64 = numbers.map(|number| number.parse::<u64>().unwrap()).sum();
-        assert_eq!(sum, ends.reasons.iter().map(|one| one.stacks).sum::<u64>());
-    }
 
     #[test]
     fn what_the_kernel_refuses_is_not_said_to_be_a_debuggers() {
@@ -461,37 +351,5 @@ mod tests {
         let claimed = "0 removed and 0 left to a debugger";
         assert!(said.contains(claimed) && said.contains(", 37 refused by the kernel ("));
         assert_eq!(watchpoints(WatchpointUse::default(), 0), None);
-    }
-
-    #[test]
-    fn stacks_are_counted_as_in_a_report() {
-        let cut = |stacks| EndReason {
-            end: StackEnd::Truncated,
-            image: Vec::new(),
-            stacks,
-        };
-        let ended = |end, samples| profile::EndedStacks {
-            end,
-            image: None,
-            samples,
-        };
-        for (complete, others) in [(99_999, 1), (982, 18), (2, 1), (0, 1)] {
-            let ends = StackEnds {
-                complete,
-                reasons: vec![cut(others)],
-                ..StackEnds::default()
-            };
-            let both = [
-                (StackEnd::Complete, complete),
-                (StackEnd::Truncated, others),
-            ];
-            let report = Unwound::of(both.map(|(end, samples)| ended(end, samples)).into_iter());
-            let (ours, theirs) = (whole_stacks(&ends).unwrap(), report.summary().unwrap());
-            let share = ours.strip_suffix(" of stacks complete").unwrap();
-            assert!(
-                theirs.starts_with(&format!("{share} complete, ")),
-                "{ours}: {theirs}"
-            );
-        }
     }
 }
