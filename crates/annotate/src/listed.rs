@@ -71,6 +71,8 @@ pub struct ListedInstruction<'a> {
     pub chain: Option<usize>,
     /// The number of the instruction of this function that it jumps to.
     pub target: Option<usize>,
+    /// The other function that it calls or jumps to the beginning of.
+    pub callee: Option<&'a str>,
 }
 
 impl AsRef<Instruction> for ListedInstruction<'_> {

@@ -2,9 +2,10 @@
 
 use crate::listed::{CountedEvent, Disassembled, ListedInstruction, ListedPart};
 use crate::{flow, operand, skid};
-use rprof_disassembly::Instruction;
+use rprof_disassembly::{Flow, Instruction};
 use rprof_profile::SampleCount;
-use rprof_profile::code::{CodeEvent, FunctionCode};
+use rprof_profile::code::{CodeEvent, FunctionCode, ReferenceName};
+use std::collections::BTreeMap;
 
 /// The parts and their instructions, without counts.
 pub(crate) fn listed<'a>(
@@ -26,6 +27,7 @@ pub(crate) fn listed<'a>(
                 line: None,
                 chain: None,
                 target: None,
+                callee: callee(instruction, function.names),
             });
         }
         parts.push(ListedPart {
@@ -35,6 +37,19 @@ pub(crate) fn listed<'a>(
         });
     }
     (parts, all)
+}
+
+/// The other function whose beginning an instruction calls or jumps to, also through a pointer.
+fn callee<'a>(
+    instruction: &Instruction,
+    names: &'a BTreeMap<u64, ReferenceName>,
+) -> Option<&'a str> {
+    let address = match instruction.flow {
+        Flow::Jump(_) | Flow::Call(_) => instruction.reference?.address,
+        Flow::Next | Flow::Branch(_) | Flow::Return | Flow::Stop => return None,
+    };
+    let name = names.get(&address).filter(|name| name.offset == 0)?;
+    Some(&name.symbol)
 }
 
 /// Puts an event's samples at the instructions that they are in.

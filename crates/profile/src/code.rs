@@ -108,6 +108,8 @@ pub struct CodeLine {
     pub address: Option<u64>,
     /// Where its instruction jumps to or calls, if it says so.
     pub target: Option<u64>,
+    /// The function that begins there, if it is another one.
+    pub callee: Option<String>,
 }
 
 /// What a line of a listing is of.
@@ -142,6 +144,7 @@ impl CodeLine {
             share: None,
             address: None,
             target: None,
+            callee: None,
         }
     }
 }

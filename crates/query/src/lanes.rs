@@ -16,6 +16,8 @@ pub struct ThreadLanes {
     pub slot_ns: u64,
     /// The heaviest first.
     pub lanes: Vec<ThreadLane>,
+    /// What all of them have that is no wait, by slot of time.
+    pub running: Vec<u64>,
 }
 
 /// One thread.
@@ -95,10 +97,15 @@ pub fn lanes(
     }
     let mut lanes: Vec<ThreadLane> = by_thread.into_iter().flatten().collect();
     lanes.sort_by_key(|lane| (Reverse(lane.weight), lane.thread));
+    let mut running = vec![0; n_slots];
+    for lane in &lanes {
+        lane.add_running(&mut running);
+    }
     Some(ThreadLanes {
         times_ns,
         slot_ns: slots.slot_ns,
         lanes,
+        running,
     })
 }
 
@@ -195,6 +202,15 @@ fn last_end_of_waits(sampled: &SampledProfile) -> Option<u64> {
 }
 
 impl ThreadLane {
+    /// Adds what is no wait to the slots of all threads.
+    fn add_running(&self, all: &mut [u64]) {
+        for (slot, (sum, own)) in all.iter_mut().zip(&self.slots).enumerate() {
+            let waits = self.waits.iter().filter_map(|(_, slots)| slots.get(slot));
+            let waited = waits.fold(0, |sum: u64, one| sum.saturating_add(*one));
+            *sum = sum.saturating_add(own.saturating_sub(waited));
+        }
+    }
+
     /// Adds a weight to the slots that it lasts for; all of it to the first, if it has no length.
     fn add(&mut self, slots: &Slots, lasts: &Range<u64>, weight: u64, cause: Option<StrId>) {
         let of_cause = cause.map(|cause| {
@@ -279,6 +295,7 @@ mod tests {
             .map(|lane| (lane.thread, &lane.slots[..]))
             .collect();
         assert_eq!(slots, [(1, &[0, 5, 0, 0][..]), (0, &[1, 0, 2, 1][..])]);
+        assert_eq!(all.running, [1, 5, 2, 1]);
         let part = SampleSelection {
             times_ns: Some(150..=150),
             ..SampleSelection::default()

@@ -31,7 +31,7 @@ pub struct TuiData {
 pub struct SampleScope {
     /// The part of the time of threads that they are of.
     pub account: Account,
-    /// What waits are told apart by, of [`WAIT_DIMENSIONS`](rprof_profile::WAIT_DIMENSIONS).
+    /// What they are told apart by, beside the names of threads.
     pub by: Vec<Dimension>,
 }
 
@@ -75,8 +75,8 @@ pub struct ComparisonAnswer {
 pub struct FunctionOf {
     /// Its name, as the files have it.
     pub name: String,
-    /// Short name of its image.
-    pub image: String,
+    /// Short name of its image; none if any may have it.
+    pub image: Option<String>,
     /// Whether its code was inlined into other functions.
     pub is_inlined: bool,
 }

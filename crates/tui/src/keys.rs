@@ -65,10 +65,25 @@ pub(crate) enum Command {
     Hottest,
     /// Only stacks with the selected function.
     KeepSelected,
+    /// All samples but those of the selection.
+    Without(LeftOut),
     /// Choose in which function inlined code is shown.
     ChooseInto,
     /// Show inlined code in the function with this number, or in all.
     CodeInto(Option<u8>),
+    /// Show the code of the called function with this number.
+    Callee(u8),
+}
+
+/// What of the selection is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LeftOut {
+    /// Samples in its DSO.
+    Dso,
+    /// Stacks with its function.
+    Function,
+    /// Threads of its name.
+    Comm,
 }
 
 /// All keys but the numbers of the views, as the help shows them: a heading for each task, then a line for each key,
@@ -89,6 +104,7 @@ d: zoom into the DSO, or back out
 k: zoom into the kernel, or back out
 w: switch between CPU time, waiting time and both (needs record --off-cpu)
 t: zoom into threads with this name, or this thread, or back out
+X: leave out the DSO (m: stacks with the function, or threads of this name)
 f: keep stacks with function NAME; !NAME: without it; empty clears
 T: type a time range in seconds, such as 10,20; empty clears
 SPACE: threads: mark a time range; ENTER zooms into it, D compares it with the rest
@@ -105,6 +121,7 @@ F: toggle percentages of all samples and of the shown samples
 H V: toggle headings; DSO names in trees
 Look into code, save, copy
 a: show the function's code; there, H: next hottest line; o: inlined code, of one function or all
+ENTER BACKSPACE: in code: follow a jump or call, or choose one; back to the code before
 y: copy the row or stack to the clipboard (through the terminal)
 s P: save the view as SVG, folded stacks, JSON or text; P: as text
 Anything else
@@ -234,6 +251,7 @@ fn of_letter(letter: char) -> Option<Command> {
         'V' => Command::Verbose,
         'o' => Command::Sort,
         'x' => Command::Children,
+        'X' => Command::Without(LeftOut::Dso),
         's' => Command::Save,
         'P' => Command::SaveAs(SaveForm::Text),
         'y' => Command::Copy,

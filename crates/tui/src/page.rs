@@ -20,12 +20,29 @@ pub(crate) struct PageLine {
     pub(crate) text: String,
     /// Its share of code as it is printed, if that is not 0.
     pub(crate) percent: Option<f64>,
+    /// Where its instruction is.
+    address: Option<u64>,
+    /// Where that leads.
+    leads_to: Option<LeadsTo>,
+}
+
+/// Where an instruction leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum LeadsTo {
+    /// An address of the same function.
+    Address(u64),
+    /// Another function.
+    Function(String),
 }
 
 impl From<String> for PageLine {
     fn from(text: String) -> Self {
-        let percent = None;
-        Self { text, percent }
+        Self {
+            text,
+            percent: None,
+            address: None,
+            leads_to: None,
+        }
     }
 }
 
@@ -33,9 +50,12 @@ impl From<CodeLine> for PageLine {
     fn from(line: CodeLine) -> Self {
         let share = line.share.map(Share::percent);
         let percent = share.map(|percent| (percent * 100.0).round() / 100.0);
+        let callee = line.callee.map(LeadsTo::Function);
         Self {
             text: line.text,
             percent: percent.filter(|&percent| percent > 0.0),
+            address: line.address,
+            leads_to: callee.or(line.target.map(LeadsTo::Address)),
         }
     }
 }
@@ -62,6 +82,8 @@ pub(crate) struct Page {
     search: Option<(Matcher, Vec<usize>)>,
     /// The line last jumped to.
     mark: Option<usize>,
+    /// The page that is shown again after this one.
+    pub(crate) under: Option<Box<Page>>,
 }
 
 /// The first row of the table of source lines.
@@ -88,6 +110,7 @@ impl Page {
             nth: None,
             search: None,
             mark: None,
+            under: None,
         }
     }
 
@@ -144,6 +167,37 @@ impl Page {
     /// The line last jumped to.
     pub(crate) fn marked(&self) -> Option<usize> {
         self.mark
+    }
+
+    /// Where the line last jumped to leads, if it is on the screen.
+    pub(crate) fn leads_to(&self, height: usize) -> Option<&LeadsTo> {
+        let shown = self.top..self.top.saturating_add(height);
+        let mark = self.mark.filter(|mark| shown.contains(mark))?;
+        self.lines.get(mark)?.leads_to.as_ref()
+    }
+
+    /// Goes to the instruction at an address. Returns whether there is one.
+    pub(crate) fn go_to_address(&mut self, address: u64, height: usize) -> bool {
+        let mut lines = self.lines.iter();
+        let line = lines.position(|line| line.address == Some(address));
+        if let Some(line) = line {
+            self.go_to(line, height);
+        }
+        line.is_some()
+    }
+
+    /// The other functions that it calls, in the order of the code, from the top of the screen on and then round.
+    pub(crate) fn callees(&self) -> Vec<String> {
+        let (before, after) = self.lines.split_at(self.top.min(self.lines.len()));
+        let mut callees: Vec<String> = Vec::new();
+        for line in after.iter().chain(before) {
+            if let Some(LeadsTo::Function(name)) = &line.leads_to
+                && !callees.contains(name)
+            {
+                callees.push(name.clone());
+            }
+        }
+        callees
     }
 
     /// Searches its lines, and goes to the first match from the top of the screen on. Without a matcher, the search ends.

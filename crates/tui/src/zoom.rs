@@ -10,10 +10,16 @@ use std::ops::RangeInclusive;
 pub(crate) enum Zoom {
     /// Samples whose innermost function is in an image.
     Dso(String),
+    /// All but these.
+    WithoutDso(String),
     /// Samples in the kernel.
     Kernel,
     /// Threads of a name.
     Comm(String),
+    /// All but these.
+    WithoutComm(String),
+    /// Threads of a process.
+    Process { pid: i32, comm: String },
     /// One thread.
     Thread { pid: i32, tid: i32, comm: String },
     /// Stacks with functions of such names.
@@ -23,23 +29,45 @@ pub(crate) enum Zoom {
 }
 
 impl Zoom {
-    /// Whether both are of one kind: one takes the place of the other.
+    /// Whether both are of one kind: one takes the place of the other. Any number of parts may be left out.
     pub(crate) fn is_alike(&self, other: &Self) -> bool {
         let kind = |zoom: &Self| match zoom {
-            Self::Dso(_) | Self::Kernel => 0,
-            Self::Comm(_) | Self::Thread { .. } => 1,
-            Self::Frames(_) => 2,
-            Self::Times(_) => 3,
+            Self::Dso(_) | Self::Kernel => Some(0),
+            Self::Comm(_) | Self::Process { .. } | Self::Thread { .. } => Some(1),
+            Self::Frames(_) => Some(2),
+            Self::Times(_) => Some(3),
+            Self::WithoutDso(_) | Self::WithoutComm(_) => None,
         };
-        kind(self) == kind(other)
+        self == other || kind(self).is_some_and(|one| kind(other) == Some(one))
+    }
+
+    /// Whether it is into threads.
+    pub(crate) fn is_of_threads(&self) -> bool {
+        matches!(
+            self,
+            Self::Comm(_) | Self::Process { .. } | Self::Thread { .. }
+        )
+    }
+
+    /// The name of the threads that it is into.
+    pub(crate) fn comm(&self) -> Option<String> {
+        match self {
+            Self::Comm(comm) | Self::Process { comm, .. } | Self::Thread { comm, .. } => {
+                Some(comm.clone())
+            }
+            _ => None,
+        }
     }
 
     /// What it is, in a few words.
     pub(crate) fn text(&self, sampled: &SampledProfile) -> String {
         match self {
             Self::Dso(image) => format!("in {image}"),
+            Self::WithoutDso(image) => format!("not in {image}"),
             Self::Kernel => "in the kernel".to_owned(),
             Self::Comm(comm) => format!("threads {comm}"),
+            Self::WithoutComm(comm) => format!("without threads {comm}"),
+            Self::Process { pid, comm } => format!("process {comm}/{pid}"),
             Self::Thread { tid, comm, .. } => format!("thread {comm}/{tid}"),
             Self::Frames(names) => stacks_text(names),
             Self::Times(times) => {
@@ -59,7 +87,10 @@ impl Zoom {
 
     fn narrow(&self, selection: &mut SampleSelection, profile: &Profile) {
         match self {
-            Self::Dso(image) => selection.dsos = NameList::of([image.as_str()]),
+            Self::Dso(image) => selection.dsos.extend(NameList::of([image.as_str()])),
+            Self::WithoutDso(image) => {
+                selection.dsos.extend(NameList::without([image.as_str()]));
+            }
             Self::Kernel => {
                 let frames = profile.frames.ids().map(|id| profile.frames.of(id));
                 let images = frames.filter(|frame| frame.level == Level::Kernel);
@@ -70,9 +101,13 @@ impl Zoom {
                 images.push("[kernel.kallsyms]");
                 images.sort_unstable();
                 images.dedup();
-                selection.dsos = NameList::of(images);
+                selection.dsos.extend(NameList::of(images));
             }
-            Self::Comm(comm) => selection.comms = NameList::of([comm.as_str()]),
+            Self::Comm(comm) => selection.comms.extend(NameList::of([comm.as_str()])),
+            Self::WithoutComm(comm) => {
+                selection.comms.extend(NameList::without([comm.as_str()]));
+            }
+            Self::Process { pid, .. } => selection.pids = vec![*pid],
             Self::Thread { pid, tid, .. } => {
                 (selection.pids, selection.tids) = (vec![*pid], vec![*tid]);
             }

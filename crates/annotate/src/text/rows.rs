@@ -140,6 +140,7 @@ impl Page<'_> {
         CodeLine {
             address: Some(listed.instruction.address),
             target,
+            callee: listed.callee.map(str::to_owned),
             ..self.line(CodeLineKind::Instruction, &listed.counts, &line)
         }
     }

@@ -81,6 +81,25 @@ impl NameList {
         }
     }
 
+    /// All names but these.
+    pub fn without<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
+        let mut list = Self::default();
+        for name in names {
+            list.unwanted.push(Pattern::Whole(name.to_owned()));
+            list.items.push(format!("!{name}"));
+        }
+        list
+    }
+
+    /// Leaves the names that another list accepts. What that list wants is taken to be wanted here, too.
+    pub fn narrow(&mut self, by: &Self) {
+        if !by.wanted.is_empty() {
+            self.wanted.clear();
+            self.items.retain(|item| item.starts_with('!'));
+        }
+        self.extend(by.clone());
+    }
+
     fn add(&mut self, item: &str) -> Result<(), FilterError> {
         let (list, name) = match item.strip_prefix('!') {
             Some(name) => (&mut self.unwanted, name),
@@ -227,6 +246,19 @@ mod tests {
                 "{text} {name}"
             );
         }
+    }
+
+    #[test]
+    fn a_narrower_list_still_leaves_out_what_was_left_out() {
+        let mut narrow = list("a*,!ab");
+        narrow.narrow(&NameList::without(["ac"]));
+        let accepts = |list: &NameList, name| list.accepts(&[name]);
+        assert!(accepts(&narrow, "ad") && !accepts(&narrow, "b"));
+        assert!(!accepts(&narrow, "ab") && !accepts(&narrow, "ac"));
+        narrow.narrow(&NameList::of(["ae", "ac"]));
+        assert!(accepts(&narrow, "ae") && !accepts(&narrow, "ad"));
+        assert!(!accepts(&narrow, "ac"));
+        assert_eq!(narrow.items(), ["!ab", "!ac", "ae", "ac"]);
     }
 
     #[test]

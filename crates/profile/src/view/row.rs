@@ -1,6 +1,6 @@
 //! One row of a table.
 
-use crate::{FrameId, Level, StrId, ValuesId};
+use crate::{Dimension, DimensionValue, FrameId, Level, Profile, StrId, ValuesId};
 use rprof_base::Share;
 use std::ops::Deref;
 
@@ -30,6 +30,11 @@ impl RowKey {
     /// The name of the thread, if rows are told apart by it.
     pub fn comm(&self) -> Option<StrId> {
         self.comm
+    }
+
+    /// The value in a dimension, if rows are told apart by it.
+    pub fn value(&self, dimension: Dimension, profile: &Profile) -> Option<DimensionValue> {
+        profile.values.of(self.values).get(dimension)
     }
 }
 

@@ -26,6 +26,16 @@ impl SortKey {
     /// perf's default: `comm,dso,sym`.
     pub const DEFAULT: &[Self] = &[Self::Comm, Self::Dso, Self::Symbol];
 
+    /// Keys that interactive faces group rows by, of samples of any kind.
+    pub const BROWSED: &[Self] = &[
+        Self::Comm,
+        Self::Dso,
+        Self::Symbol,
+        Self::Dimension(Dimension::Pid),
+        Self::Dimension(Dimension::Tid),
+        Self::Dimension(Dimension::Cpu),
+    ];
+
     /// perf's default where branches are counted.
     pub const DEFAULT_OF_BRANCHES: &[Self] = &[
         Self::Comm,

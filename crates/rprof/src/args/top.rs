@@ -113,7 +113,8 @@ pub(crate) struct TopViewArgs {
     #[arg(short = 'E', long, value_name = "ROWS")]
     pub(crate) entries: Option<usize>,
 
-    /// Group rows by these keys: comm, dso, sym; with --off-cpu or --wall also cause, state [default: comm,dso,sym]
+    /// Group rows by these keys: comm, dso, sym, pid, tid, cpu; with --off-cpu or --wall also cause, state
+    /// [default: comm,dso,sym]
     #[arg(short = 's', long, value_name = "KEYS", value_delimiter = ',', value_parser = parse_key)]
     sort: Vec<SortKey>,
 
@@ -180,8 +181,8 @@ fn parse_window(text: &str) -> Result<TopWindow, String> {
 
 fn parse_key(word: &str) -> Result<SortKey, String> {
     let key = SortKey::parse(word.trim());
-    let known = key.filter(|key| SortKey::DEFAULT.contains(key) || OF_WAITS.contains(key));
-    known.ok_or_else(|| "expected one of comm, dso, sym, cause, state".to_owned())
+    let known = key.filter(|key| SortKey::BROWSED.contains(key) || OF_WAITS.contains(key));
+    known.ok_or_else(|| "expected one of comm, dso, sym, pid, tid, cpu, cause, state".to_owned())
 }
 
 /// Keys of what threads do, where their time is accounted for.
@@ -342,7 +343,7 @@ mod tests {
             &["--window", "0"][..],
             &["-z", "--window", "5"],
             &["-d", "-1"],
-            &["-s", "cpu"],
+            &["-s", "srcline"],
         ] {
             assert_eq!(top(bad).unwrap_err().exit_code(), 2, "{bad:?}");
         }

@@ -21,8 +21,8 @@ pub(crate) struct TuiArgs {
     #[command(flatten)]
     pub(crate) self_time: SelfTimeArgs,
 
-    /// Group rows by these keys, separated by commas: comm, dso, sym; with --off-cpu or --wall also cause, state,
-    /// waker; press o to change
+    /// Group rows by these keys, separated by commas: comm, dso, sym, pid, tid, cpu; with --off-cpu or --wall also
+    /// cause, state, waker; press o to change
     #[arg(short = 's', long, value_name = "KEYS", default_value = "comm,dso,sym", value_parser = parse_keys)]
     sort: SortKeys,
 
@@ -51,8 +51,8 @@ fn parse_keys(text: &str) -> Result<SortKeys, String> {
             Some(key) => keys.push(key),
             None => {
                 return Err(
-                    "expected comm, dso, sym, cause, state and waker, separated by commas (rprof report supports \
-                     more keys)"
+                    "expected comm, dso, sym, pid, tid, cpu, cause, state and waker, separated by commas (rprof \
+                     report supports more keys)"
                         .to_owned(),
                 );
             }
@@ -63,7 +63,7 @@ fn parse_keys(text: &str) -> Result<SortKeys, String> {
 
 /// Whether rows can be grouped by a key.
 fn is_shown(key: &SortKey) -> bool {
-    SortKey::DEFAULT.contains(key) || is_of_waits(key)
+    SortKey::BROWSED.contains(key) || is_of_waits(key)
 }
 
 /// Whether only waits have values in a key.
@@ -153,6 +153,7 @@ mod tests {
             Ok(SortKeys(vec![SortKey::Dso, SortKey::Symbol]))
         );
         assert!(parse_keys("cause,waker").is_ok());
-        assert!(parse_keys("cpu").is_err() && parse_keys("").is_err());
+        assert!(parse_keys("pid,cpu").is_ok());
+        assert!(parse_keys("srcline").is_err() && parse_keys("").is_err());
     }
 }

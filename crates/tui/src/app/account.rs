@@ -3,7 +3,7 @@
 use super::{App, Effect};
 use crate::face::{SampleScope, ScopeAnswer};
 use rprof_profile::view::SortKey;
-use rprof_profile::{Account, Dimension, WAIT_DIMENSIONS};
+use rprof_profile::{Account, WAIT_DIMENSIONS};
 
 /// What a part of time is called.
 pub(super) const fn name_of(account: Account) -> &'static str {
@@ -17,12 +17,6 @@ pub(super) const fn name_of(account: Account) -> &'static str {
 /// Whether a key is of waits: samples as they were recorded have no value in it.
 fn is_of_waits(key: SortKey) -> bool {
     matches!(key, SortKey::Dimension(one) if WAIT_DIMENSIONS.contains(&one))
-}
-
-/// The dimensions of waits among keys.
-fn dimensions_of(keys: &[SortKey]) -> Vec<Dimension> {
-    let keys = keys.iter().copied().filter(|&key| is_of_waits(key));
-    SortKey::dimensions(&keys.collect::<Vec<_>>())
 }
 
 impl App {
@@ -56,7 +50,7 @@ impl App {
         if keys.is_empty() {
             keys = SortKey::DEFAULT.to_vec();
         }
-        let by = dimensions_of(&keys);
+        let by = SortKey::dimensions(&keys);
         (self.awaited, self.awaited_comparison) = (None, None);
         if let Some((awaited, awaited_keys)) = &mut self.awaited_scope
             && awaited.account == account
@@ -84,7 +78,9 @@ impl App {
     /// Whether the samples at hand have what rows would be grouped by.
     pub(super) fn has_keys(&self, keys: &[SortKey]) -> bool {
         let known = &self.cx.scope.by;
-        dimensions_of(keys).iter().all(|one| known.contains(one))
+        SortKey::dimensions(keys)
+            .iter()
+            .all(|one| known.contains(one))
     }
 
     /// Groups rows by keys, if need be of samples that are read again.

@@ -6,10 +6,13 @@ use super::{App, Effect, Over};
 use crate::face::{CodeAnswer, FunctionOf, WantedCode};
 use crate::keys::Command;
 use crate::menu::Menu;
-use crate::page::Page;
+use crate::page::{LeadsTo, Page};
 use crate::zoom::selection;
 use rprof_base::Counted;
 use std::iter;
+
+/// What stubs have after the name of their function.
+const STUB: &str = "@plt";
 
 /// Functions to choose from, at most: each has a digit.
 const MOST_CHOICES: u8 = 9;
@@ -47,7 +50,7 @@ impl App {
         let wanted = WantedCode {
             function: FunctionOf {
                 name: profile.strings.of(name).into_raw().to_owned(),
-                image: profile.strings.of(frame.image).into_raw().to_owned(),
+                image: Some(profile.strings.of(frame.image).into_raw().to_owned()),
                 is_inlined: frame.is_inlined,
             },
             into: None,
@@ -58,7 +61,80 @@ impl App {
                 .get(cx.event)
                 .map_or_else(String::new, |event| event.name.raw().to_owned()),
         };
+        self.code_before.clear();
+        self.shown_code = None;
         self.await_code(wanted)
+    }
+
+    /// Follows the jump or the call that is marked on a page of code; without one, asks which of its calls.
+    pub(super) fn follow(&mut self, mut page: Page) -> Effect {
+        let height = self.cx.page_height();
+        match page.leads_to(height).cloned() {
+            Some(LeadsTo::Address(address)) => {
+                if !page.go_to_address(address, height) {
+                    self.say("this does not lead to a function with a name");
+                }
+                self.over = Over::Page(page);
+                Effect::None
+            }
+            Some(LeadsTo::Function(name)) => {
+                self.over = Over::Page(page);
+                self.ask_callee(name)
+            }
+            None => {
+                self.callees = page.callees();
+                if self.callees.is_empty() {
+                    self.say("it calls no function with a name");
+                    self.over = Over::Page(page);
+                    return Effect::None;
+                }
+                let choices = ('1'..).zip(0..MOST_CHOICES).zip(&self.callees);
+                let choices = choices.map(|((key, number), name)| {
+                    let name = rprof_untrusted::printable(name);
+                    choice(key, &name, Command::Callee(number))
+                });
+                self.over = Over::Menu(Menu {
+                    under: Some(Box::new(page)),
+                    ..Menu::new("Code of", choices.collect())
+                });
+                Effect::None
+            }
+        }
+    }
+
+    /// Asks for the code of the function with this number among those that were to choose from.
+    pub(super) fn ask_chosen_callee(&mut self, number: u8) -> Effect {
+        match self.callees.get(usize::from(number)).cloned() {
+            Some(name) => self.ask_callee(name),
+            None => Effect::None,
+        }
+    }
+
+    /// Asks for the code of a function that the shown code calls.
+    fn ask_callee(&mut self, name: String) -> Effect {
+        let Some(shown) = self.shown_code.clone() else {
+            return Effect::None;
+        };
+        // A stub leads to another image.
+        let (name, image) = match name.strip_suffix(STUB) {
+            Some(function) => (function.to_owned(), None),
+            None => (name, shown.function.image.clone()),
+        };
+        self.await_code(WantedCode {
+            function: FunctionOf {
+                name,
+                image,
+                is_inlined: false,
+            },
+            into: None,
+            ..shown
+        })
+    }
+
+    /// Asks for the code before a call was followed. Returns nothing if none was.
+    pub(super) fn ask_code_before(&mut self) -> Option<Effect> {
+        let before = self.code_before.last().cloned()?;
+        Some(self.await_code(before))
     }
 
     fn await_code(&mut self, wanted: WantedCode) -> Effect {
@@ -78,7 +154,10 @@ impl App {
         match code {
             Ok(code) => {
                 let WantedCode { function, into, .. } = &wanted;
-                let mut title = format!("{}  {}", function.name, function.image);
+                let mut title = function.name.clone();
+                if let Some(image) = &function.image {
+                    title += &format!("  {image}");
+                }
                 match into {
                     Some(into) => title += &format!("  inlined into {into}"),
                     None if code.into.is_empty() => {}
@@ -93,10 +172,23 @@ impl App {
                 page.has_choice = code.into.len() > 1;
                 self.over = Over::Page(page);
                 self.inlined_into = code.into;
+                self.remember_code(&wanted);
                 self.shown_code = Some(wanted);
                 self.message = None;
             }
             Err(why) => self.message = Some(why),
+        }
+    }
+
+    /// Notes which code was shown before a call was followed, or forgets it on the way back.
+    fn remember_code(&mut self, next: &WantedCode) {
+        let Some(shown) = self.shown_code.take() else {
+            return;
+        };
+        if self.code_before.last() == Some(next) {
+            self.code_before.pop();
+        } else if shown.function != next.function {
+            self.code_before.push(shown);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The menu of what can be done with the selection.
 
 use super::over::choice;
-use crate::keys::Command;
+use crate::keys::{Command, LeftOut};
 use crate::menu::Menu;
 use crate::views::context::Context;
 use crate::views::view::View;
@@ -29,7 +29,7 @@ pub(super) fn context_menu(cx: &Context, view: &dyn View) -> Menu {
     let is_zoomed = |is_it: fn(&Zoom) -> bool| cx.zooms.iter().any(is_it);
     let in_dso = is_zoomed(|zoom| matches!(zoom, Zoom::Dso(_)));
     let in_kernel = is_zoomed(|zoom| matches!(zoom, Zoom::Kernel));
-    let in_thread = is_zoomed(|zoom| matches!(zoom, Zoom::Comm(_) | Zoom::Thread { .. }));
+    let in_thread = is_zoomed(Zoom::is_of_threads);
     let mut choices = Vec::new();
     let mut add = |key, text: String, command| choices.push(choice(key, &text, command));
     let mut keys = view.keys(cx).into_iter();
@@ -40,16 +40,27 @@ pub(super) fn context_menu(cx: &Context, view: &dyn View) -> Menu {
         add('a', "show its code".to_owned(), Command::Code);
         let text = "keep only stacks with it".to_owned();
         add('f', text, Command::KeepSelected);
+        let text = "leave out stacks with it".to_owned();
+        add('F', text, Command::Without(LeftOut::Function));
     }
     match selected.image.as_deref() {
         _ if in_dso => add('d', "back out of the DSO".to_owned(), Command::Dso),
         Some(image) => add('d', format!("zoom into {}", cut(image)), Command::Dso),
         None => {}
     }
+    if let Some(image) = selected.image.as_deref().filter(|_| !in_dso) {
+        let text = format!("leave out {}", cut(image));
+        add('X', text, Command::Without(LeftOut::Dso));
+    }
     match &thread {
         _ if in_thread => add('t', "back out of the thread".to_owned(), Command::Thread),
         Some(thread) => add('t', format!("zoom into {thread}"), Command::Thread),
         None => {}
+    }
+    let comm = selected.threads.as_ref().and_then(Zoom::comm);
+    if let Some(comm) = comm.filter(|_| !in_thread) {
+        let text = format!("leave out threads {}", cut(&comm));
+        add('T', text, Command::Without(LeftOut::Comm));
     }
     let kernel = if in_kernel {
         "back out of the kernel"

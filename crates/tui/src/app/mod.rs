@@ -130,6 +130,10 @@ pub struct App {
     /// The code that was shown last, and the functions that it was inlined into.
     shown_code: Option<WantedCode>,
     inlined_into: Vec<(String, u64)>,
+    /// The code that was shown before calls were followed, the last one at the end.
+    code_before: Vec<WantedCode>,
+    /// The functions that it calls, to choose from.
+    callees: Vec<String>,
     /// The requested code that has not arrived yet.
     pub(crate) awaited: Option<WantedCode>,
     /// The requested samples that have not arrived yet, and what rows are to be grouped by then.
@@ -181,6 +185,8 @@ impl App {
             message: None,
             shown_code: None,
             inlined_into: Vec::new(),
+            code_before: Vec::new(),
+            callees: Vec::new(),
             awaited: None,
             awaited_scope: None,
             awaited_comparison: None,

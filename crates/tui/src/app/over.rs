@@ -58,7 +58,27 @@ impl App {
                 self.choose_into(page);
                 return Effect::None;
             }
+            Some(Command::Open) if page.kind == PageKind::Code => return self.follow(page),
+            Some(Command::Back) if self.awaited.take().is_some() => {}
+            Some(Command::ZoomOut) if page.kind == PageKind::Code => {
+                return match self.ask_code_before() {
+                    Some(effect) => {
+                        self.over = Over::Page(page);
+                        effect
+                    }
+                    None => Effect::None,
+                };
+            }
+            Some(Command::Help) if page.kind != PageKind::Keys => {
+                let mut help = Page::keys(help(self.cx.size.0, &self.views));
+                help.under = Some(Box::new(page));
+                self.over = Over::Page(help);
+                return Effect::None;
+            }
             Some(Command::Back | Command::Help | Command::Code | Command::ZoomOut) => {
+                if let Some(under) = page.under {
+                    self.over = Over::Page(*under);
+                }
                 return Effect::None;
             }
             Some(Command::Redraw) => {
@@ -90,7 +110,10 @@ impl App {
             _ => None,
         };
         match chosen {
-            Some(command) => self.command(command),
+            Some(command) => {
+                self.close_menu(menu);
+                self.command(command)
+            }
             // Another key means that nobody wants to quit, but something else.
             None if menu.is_question && command_of(key).is_some_and(is_no_step) => self.key(key),
             None if key.code == KeyCode::Char('q') => {
@@ -104,7 +127,7 @@ impl App {
         }
     }
 
-    /// Nothing was chosen: what is below the menu is shown again.
+    /// What is below the menu is shown again.
     fn close_menu(&mut self, menu: Menu) {
         if let Some(page) = menu.under {
             self.over = Over::Page(*page);
@@ -176,7 +199,7 @@ impl App {
         let text = prompt.text().trim();
         match prompt.kind {
             PromptKind::Search => self.search(text)?,
-            // The page below has it.
+            // A page that was searched is not there any more.
             PromptKind::Find => {}
             PromptKind::Frames if text.is_empty() => {
                 self.cx

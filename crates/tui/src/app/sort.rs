@@ -7,25 +7,32 @@ use crate::menu::Menu;
 use rprof_profile::view::SortKey;
 use rprof_profile::{Account, Dimension, WAIT_DIMENSIONS};
 
-/// Sort keys to choose from.
-const SORTS: &[&[SortKey]] = &[
-    SortKey::DEFAULT,
-    &[SortKey::Symbol],
-    &[SortKey::Dso, SortKey::Symbol],
-    &[SortKey::Dso],
-    &[SortKey::Comm],
-    &[SortKey::Comm, SortKey::Dso],
+/// Sort keys to choose from, and the key that chooses them.
+const SORTS: &[(char, &[SortKey])] = &[
+    ('1', SortKey::DEFAULT),
+    ('2', &[SortKey::Symbol]),
+    ('3', &[SortKey::Dso, SortKey::Symbol]),
+    ('4', &[SortKey::Dso]),
+    ('5', &[SortKey::Comm]),
+    ('6', &[SortKey::Comm, SortKey::Dso]),
+    ('p', &[PID]),
+    ('t', &[TID]),
+    ('c', &[CPU]),
 ];
+
+const PID: SortKey = SortKey::Dimension(Dimension::Pid);
+const TID: SortKey = SortKey::Dimension(Dimension::Tid);
+const CPU: SortKey = SortKey::Dimension(Dimension::Cpu);
 
 const CAUSE: SortKey = SortKey::Dimension(Dimension::Cause);
 const STATE: SortKey = SortKey::Dimension(Dimension::State);
 const WAKER: SortKey = SortKey::Dimension(Dimension::Waker);
 
 /// The same where samples are of waits.
-const SORTS_OF_WAITS: &[&[SortKey]] = &[
-    &[SortKey::Comm, CAUSE],
-    &[SortKey::Comm, CAUSE, WAKER],
-    &[SortKey::Comm, STATE],
+const SORTS_OF_WAITS: &[(char, &[SortKey])] = &[
+    ('7', &[SortKey::Comm, CAUSE]),
+    ('8', &[SortKey::Comm, CAUSE, WAKER]),
+    ('9', &[SortKey::Comm, STATE]),
 ];
 
 /// The names of keys, separated by commas.
@@ -36,13 +43,13 @@ fn names_of(keys: &[SortKey]) -> String {
 
 impl App {
     /// The sort keys to choose from.
-    fn sorts(&self) -> impl Iterator<Item = &'static [SortKey]> {
+    fn sorts(&self) -> impl Iterator<Item = (char, &'static [SortKey])> {
         let of_waits = match self.cx.scope.account {
             Account::OnCpu => &[][..],
             Account::OffCpu | Account::Wall => SORTS_OF_WAITS,
         };
         let sorts = SORTS.iter().chain(of_waits).copied();
-        sorts.filter(|keys| self.can_group_by(keys))
+        sorts.filter(|(_, keys)| self.can_group_by(keys))
     }
 
     /// Whether samples have these keys, or can be read again to have them.
@@ -51,16 +58,16 @@ impl App {
     }
 
     pub(super) fn sort_menu(&self) -> Menu {
-        let choices = ('1'..).zip(0u8..).zip(self.sorts());
+        let choices = (0u8..).zip(self.sorts());
         let choices = choices
-            .map(|((key, number), keys)| choice(key, &names_of(keys), Command::SortBy(number)));
+            .map(|(number, (key, keys))| choice(key, &names_of(keys), Command::SortBy(number)));
         let mut menu = Menu::new("Group rows by", choices.collect());
         let last = [
             choice('o', "type keys ..", Command::TypeKeys),
             choice('x', "toggle total and self", Command::Children),
         ];
         menu.choices.extend(last);
-        let shown = self.sorts().position(|keys| keys == self.cx.by.keys);
+        let shown = self.sorts().position(|(_, keys)| keys == self.cx.by.keys);
         // What was typed is among the others.
         menu.cursor.at = shown.unwrap_or(menu.choices.len() - 2);
         menu
@@ -70,7 +77,7 @@ impl App {
     pub(super) fn sort_by(&mut self, number: u8) -> Effect {
         let keys = self.sorts().nth(number.into());
         match keys {
-            Some(keys) => self.group_by(keys.to_vec()),
+            Some((_, keys)) => self.group_by(keys.to_vec()),
             None => Effect::None,
         }
     }
@@ -85,7 +92,11 @@ impl App {
         let has_waits = self.cx.scope.account != Account::OnCpu;
         let of_waits = WAIT_DIMENSIONS.iter().copied().map(SortKey::Dimension);
         let of_waits = of_waits.filter(|&key| has_waits && self.can_group_by(&[key]));
-        let known: Vec<SortKey> = SortKey::DEFAULT.iter().copied().chain(of_waits).collect();
+        let of_all = SortKey::BROWSED
+            .iter()
+            .copied()
+            .filter(|&key| self.can_group_by(&[key]));
+        let known: Vec<SortKey> = of_all.chain(of_waits).collect();
         let mut keys = Vec::new();
         for name in text.split(',') {
             match SortKey::parse(name.trim()) {

@@ -5,6 +5,7 @@ mod code;
 mod compare;
 mod keys;
 mod mouse;
+mod parts;
 mod replaced;
 mod screens;
 

@@ -1,7 +1,7 @@
 //! Zooming into the selection, and back.
 
 use super::App;
-use crate::keys::Command;
+use crate::keys::{Command, LeftOut};
 use crate::zoom::Zoom;
 use rprof_profile::NameList;
 
@@ -18,7 +18,7 @@ impl App {
         let is_same = |there: &Zoom| match command {
             Command::Kernel => *there == Zoom::Kernel,
             Command::Dso => matches!(there, Zoom::Dso(_)),
-            _ => matches!(there, Zoom::Comm(_) | Zoom::Thread { .. }),
+            _ => there.is_of_threads(),
         };
         if let Some(at) = self.cx.zooms.iter().position(is_same) {
             self.cx.zooms.remove(at);
@@ -28,20 +28,52 @@ impl App {
         } else {
             self.say(match command {
                 Command::Dso => "no DSO is selected",
-                _ => "no thread is selected: choose sort keys (o) with comm",
+                _ => "no thread is selected: choose sort keys (o) with comm, pid or tid",
             });
         }
     }
 
     /// Keeps stacks with the selected function.
     pub(super) fn keep_selected(&mut self) {
-        let selected = self.view().selected(&self.cx).frame;
-        let profile = self.cx.profile();
-        let name = selected.and_then(|frame| profile.frames.of(frame).name);
-        let name = name.map(|name| profile.strings.of(name).into_raw().to_owned());
-        match name {
+        match self.selected_name() {
             Some(name) => self.zoom(Zoom::Frames(NameList::of([name.as_str()]))),
             None => self.say("no function with a name is selected"),
+        }
+    }
+
+    /// The name of the selected function.
+    fn selected_name(&self) -> Option<String> {
+        let frame = self.view().selected(&self.cx).frame?;
+        let profile = self.cx.profile();
+        let name = profile.frames.of(frame).name?;
+        Some(profile.strings.of(name).into_raw().to_owned())
+    }
+
+    /// Leaves out a part of what the selection is of.
+    pub(super) fn leave_out(&mut self, what: LeftOut) {
+        let selected = self.view().selected(&self.cx);
+        let zoom = match what {
+            LeftOut::Dso => selected.image.map(Zoom::WithoutDso),
+            LeftOut::Function => self.selected_name().map(|name| {
+                let mut names = NameList::default();
+                let kept = self.cx.zooms.iter().filter_map(|zoom| match zoom {
+                    Zoom::Frames(names) => Some(names.clone()),
+                    _ => None,
+                });
+                kept.for_each(|kept| names.extend(kept));
+                names.extend(NameList::without([name.as_str()]));
+                Zoom::Frames(names)
+            }),
+            LeftOut::Comm => match selected.threads {
+                Some(threads) => threads.comm().map(Zoom::WithoutComm),
+                None => None,
+            },
+        };
+        match (zoom, what) {
+            (Some(zoom), _) => self.zoom(zoom),
+            (None, LeftOut::Dso) => self.say("no DSO is selected"),
+            (None, LeftOut::Function) => self.say("no function with a name is selected"),
+            (None, LeftOut::Comm) => self.say("no thread is selected"),
         }
     }
 

@@ -51,15 +51,16 @@ impl App {
         match &self.over {
             Over::Page(page) => {
                 over::page(&mut pen, screen.all, page);
+                if self.message.is_some() || self.awaited.is_some() {
+                    self.draw_last(&mut pen, screen.all);
+                }
                 return;
             }
             Over::Prompt(Prompt {
                 under: Some(page), ..
             }) => {
                 over::page(&mut pen, screen.all, page);
-                let last = Rect::new(0, screen.all.height - 1, screen.all.width, 1);
-                pen.text(last, &" ".repeat(last.width.into()), Style::new());
-                line::status(self, &mut pen, last);
+                self.draw_last(&mut pen, screen.all);
                 return;
             }
             _ => {}
@@ -83,6 +84,13 @@ impl App {
         if let Over::Menu(menu) = &self.over {
             over::menu(&mut pen, screen.all, menu);
         }
+    }
+
+    /// Draws what is typed, said or awaited instead of the last line of a page.
+    fn draw_last(&self, pen: &mut Pen<'_>, all: Rect) {
+        let last = Rect::new(0, all.height - 1, all.width, 1);
+        pen.text(last, &" ".repeat(last.width.into()), Style::new());
+        line::status(self, pen, last);
     }
 
     fn draw_tabs(&self, pen: &mut Pen<'_>, screen: &Screen) {

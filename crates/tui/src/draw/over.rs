@@ -41,9 +41,9 @@ pub(super) fn page(pen: &mut Pen<'_>, all: Rect, page: &Page) {
     let last = (page.top + height).min(page.lines.len());
     let keys = match page.kind {
         PageKind::Code if page.has_choice => {
-            "H: next hottest line, o: inlined into .., /: search, ESC: back"
+            "H: next hottest line, ENTER: follow, o: inlined into .., /: search, ESC: back"
         }
-        PageKind::Code => "H: next hottest line, /: search, ESC: back",
+        PageKind::Code => "H: next hottest line, ENTER: follow, /: search, ESC: back",
         PageKind::Keys | PageKind::Text => "/: search, ESC: back",
     };
     let lines = page.hottest_line.as_ref();

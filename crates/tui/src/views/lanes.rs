@@ -14,7 +14,7 @@ use crate::task::{AnyRecipe, Recipe};
 use crate::zoom::{TimeUnit, Zoom};
 use ratatui_core::layout::Position;
 use ratatui_crossterm::crossterm::event::KeyCode;
-use rprof_query::{ThreadLanes, lanes};
+use rprof_query::{ThreadLane, ThreadLanes, lanes};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -37,15 +37,25 @@ impl Context {
         self.shown.as_ref()?.part::<LanesOf>()?.product.as_ref()
     }
 
+    /// Lines of the view: all threads as one, if there are several, and each of them.
     fn n_lanes(&self) -> usize {
-        self.lanes().map_or(0, |lanes| lanes.lanes.len())
+        self.lanes()
+            .map_or(0, |lanes| n_before(lanes) + lanes.lanes.len())
     }
+}
+
+/// Lines before the first thread: that of all threads, if there are several.
+fn n_before(lanes: &ThreadLanes) -> usize {
+    usize::from(lanes.lanes.len() > 1)
 }
 
 /// Columns of time.
 fn n_slots(cx: &Context) -> usize {
     cx.screen().map_or(1, |screen| screen.lane().slots)
 }
+
+/// What the line of all threads is called.
+const ALL: &str = "all threads";
 
 /// What is selected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,8 +108,11 @@ impl View for LanesView {
     }
 
     fn copied(&self, cx: &Context) -> Option<String> {
-        let lane = cx.lanes()?.lanes.get(self.cursor.at)?;
-        Some(cx.thread_name(lane.thread))
+        let lanes = cx.lanes()?;
+        Some(match self.selected_lane(lanes) {
+            Some(lane) => cx.thread_name(lane.thread),
+            None => ALL.to_owned(),
+        })
     }
 
     fn selected(&self, cx: &Context) -> Selected {
@@ -210,8 +223,15 @@ impl View for LanesView {
 }
 
 impl LanesView {
+    /// The thread; none if all of them are selected.
+    fn selected_lane<'l>(&self, lanes: &'l ThreadLanes) -> Option<&'l ThreadLane> {
+        lanes
+            .lanes
+            .get(self.cursor.at.checked_sub(n_before(lanes))?)
+    }
+
     fn selected_thread(&self, cx: &Context) -> Option<Zoom> {
-        let lane = cx.lanes()?.lanes.get(self.cursor.at)?;
+        let lane = self.selected_lane(cx.lanes()?)?;
         let sampled = cx.explorer.sampled();
         let thread = sampled.threads.get(lane.thread as usize)?;
         let comm = sampled.profile.strings.of(thread.comm).to_string();
@@ -284,6 +304,7 @@ mod tests {
             times_ns: 1000..=1094,
             slot_ns: 10,
             lanes: Vec::new(),
+            running: Vec::new(),
         };
         let mut view = LanesView::default();
         view.sideways(2, 10);

@@ -24,6 +24,7 @@ use ratatui_crossterm::crossterm::event::KeyCode;
 use remembered::RememberedRows;
 use rprof_base::{Counted, Share};
 use rprof_profile::view::{Order, Row, Weighing};
+use rprof_profile::{Dimension, DimensionValue};
 use std::sync::Arc;
 use tree::OpenTree;
 
@@ -128,7 +129,7 @@ impl View for TableView {
         Selected {
             frame,
             image: image.or_else(|| row.key.image().map(text)),
-            threads: row.key.comm().map(text).map(Zoom::Comm),
+            threads: threads_of(row, cx),
         }
     }
 
@@ -369,6 +370,25 @@ impl TableView {
         }
         folded(names.into_iter())
     }
+}
+
+/// The threads that a row is of: one, those of a process, or those of a name.
+fn threads_of(row: &Row, cx: &Context) -> Option<Zoom> {
+    let sampled = cx.explorer.sampled();
+    let text = |id| sampled.profile.strings.of(id).into_raw().to_owned();
+    let task = |dimension| match row.key.value(dimension, &sampled.profile) {
+        Some(DimensionValue::Task(id, comm)) => Some((id, text(comm))),
+        _ => None,
+    };
+    if let Some((tid, comm)) = task(Dimension::Tid) {
+        let mut threads = sampled.threads.iter();
+        let pid = threads.find(|thread| thread.tid == tid)?.pid;
+        return Some(Zoom::Thread { pid, tid, comm });
+    }
+    if let Some((pid, comm)) = task(Dimension::Pid) {
+        return Some(Zoom::Process { pid, comm });
+    }
+    row.key.comm().map(text).map(Zoom::Comm)
 }
 
 /// The cells of a row in the columns of the sort keys.

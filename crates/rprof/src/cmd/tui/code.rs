@@ -128,7 +128,8 @@ impl CodeReader {
         }
         narrow_tasks(filter, selection);
         // Own samples of a function are in its image.
-        is_exact &= selection.dsos.accepts(&[&function.image]);
+        let mut images = function.image.iter();
+        is_exact &= images.all(|image| selection.dsos.accepts(&[image]));
         if selection.frames.has_unwanted() {
             // What is not to be in a stack cannot be asked of callers.
             is_exact = false;
@@ -152,11 +153,12 @@ impl CodeReader {
 
 /// Leaves the tasks of a selection.
 pub(super) fn narrow_tasks(filter: &mut Filter, selection: &SampleSelection) {
-    if !selection.comms.is_empty() {
-        filter.comms = selection.comms.clone();
+    filter.comms.narrow(&selection.comms);
+    if !selection.pids.is_empty() {
+        filter.pids.clone_from(&selection.pids);
     }
     if !selection.tids.is_empty() {
-        (filter.pids, filter.tids) = (selection.pids.clone(), selection.tids.clone());
+        filter.tids.clone_from(&selection.tids);
     }
 }
 
@@ -197,8 +199,10 @@ pub(super) fn or_why<T>(read: impl FnOnce() -> Result<T>) -> Result<T, String> {
 /// file has.
 fn found(recording: &CodeRecording<'_>, function: &FunctionOf) -> Result<Vec<FoundFunction>> {
     let is_meant = |one: &FoundFunction| {
-        let short = Path::new(&one.image).file_name();
-        short.is_some_and(|short| short == function.image.as_str()) || one.image == function.image
+        function.image.as_ref().is_none_or(|image| {
+            let short = Path::new(&one.image).file_name();
+            short.is_some_and(|short| short == image.as_str()) || one.image == *image
+        })
     };
     let sampled = recording.functions().iter();
     let sampled = sampled.filter(|one| one.name == function.name && is_meant(one));
@@ -209,6 +213,7 @@ fn found(recording: &CodeRecording<'_>, function: &FunctionOf) -> Result<Vec<Fou
     }
     if all.is_empty() {
         let FunctionOf { name, image, .. } = function;
+        let image = image.as_deref().unwrap_or("any file");
         bail!("{name}: code not found in {image}");
     }
     Ok(all)

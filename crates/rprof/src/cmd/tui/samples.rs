@@ -11,6 +11,7 @@ use rprof_diff::{CompareOptions, DiffLayout, NamedRun, Per, Recordings, compare,
 use rprof_inspect::header_text;
 use rprof_perfdata::Reader;
 use rprof_profile::{Account, EventChoice, NodeKey, SampledProfile, TimeSlices};
+use rprof_query::tell_apart;
 use rprof_report::{quality_advice, quality_line};
 use rprof_tui::{ComparisonAnswer, SampleScope, ScopeAnswer, TuiData, TuiUpdate, WantedComparison};
 use std::io::Write;
@@ -94,7 +95,8 @@ impl SampleReader {
             group_by: GroupBy::of(&scope.by),
             ..self.options(scope.account)
         };
-        let sampled = self.opened.read(&options)?;
+        let mut sampled = self.opened.read(&options)?;
+        tell_apart(&mut sampled, &scope.by);
         let mut data = data(&self.opened.paths, &self.opened.first, sampled);
         if let Some(filter) = options.filter.title() {
             data.title += &format!(" ({filter})");
@@ -161,9 +163,7 @@ impl SampleReader {
         }
         filter.times = Some(TimeSlices::of(times));
         narrow_tasks(filter, &wanted.selection);
-        if !wanted.selection.dsos.is_empty() {
-            filter.dsos = wanted.selection.dsos.clone();
-        }
+        filter.dsos.narrow(&wanted.selection.dsos);
         let run = load_run(
             &self.opened.first,
             &options,

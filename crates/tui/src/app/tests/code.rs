@@ -144,3 +144,90 @@ fn code_counts_the_samples_that_are_selected() {
     app.take_code(answer(&wanted, Some("all samples, ignoring zooms")));
     assert_eq!(title(&app), " main  prog  (all samples, ignoring zooms)");
 }
+
+#[test]
+fn calls_and_jumps_are_followed_and_left() {
+    let mut app = app();
+    let title = |app: &App| screen(app).lines().next().unwrap_or_default().to_owned();
+    let Effect::Code(wanted) = press(&mut app, "a") else {
+        panic!();
+    };
+    let line = |address, text: &str| CodeLine {
+        address: Some(address),
+        ..CodeLine::new(CodeLineKind::Instruction, text.to_owned())
+    };
+    let call = |address, name: &str| CodeLine {
+        callee: Some(name.to_owned()),
+        ..line(address, &format!("{address:x}: call <{name}>"))
+    };
+    let jump = CodeLine {
+        target: Some(0x10),
+        ..line(0x20, "20: jmp 10")
+    };
+    let code = |wanted: &WantedCode, lines: Vec<CodeLine>| {
+        let mut answer = answer(wanted, None);
+        answer.code.as_mut().unwrap().lines = lines;
+        answer
+    };
+    let lines = vec![
+        line(0x10, "10: add"),
+        call(0x14, "parse"),
+        call(0x18, "memcpy@plt"),
+        jump,
+    ];
+    app.take_code(code(&wanted, lines.clone()));
+    // The marked line is a jump: it leads to a line of the page.
+    press(&mut app, "/jmp<Enter><Enter><Esc>");
+    let Over::Page(page) = &app.over else {
+        panic!();
+    };
+    assert_eq!(page.marked(), Some(0));
+    // No call is marked: there is a choice, of which nothing is taken first.
+    press(&mut app, "<Enter>");
+    assert!(screen(&app).contains("2  memcpy@plt"), "{}", screen(&app));
+    press(&mut app, "<Esc>");
+    assert!(screen(&app).contains("10: add"));
+    let Effect::Code(stub) = press(&mut app, "<Enter>2") else {
+        panic!();
+    };
+    // What it leads to is in any file; the page stays until it is there.
+    assert_eq!(stub.function.name, "memcpy");
+    assert_eq!(stub.function.image, None);
+    assert!(screen(&app).contains("reading the code of memcpy"));
+    assert!(screen(&app).contains("10: add"));
+    app.take_code(CodeAnswer {
+        wanted: *stub,
+        code: Err("no such code".to_owned()),
+    });
+    assert!(screen(&app).contains("no such code") && screen(&app).contains("10: add"));
+    let Effect::Code(callee) = press(&mut app, "/call<Enter><Enter>") else {
+        panic!();
+    };
+    assert_eq!(callee.function.name, "parse");
+    assert_eq!(callee.function.image, wanted.function.image);
+    app.take_code(code(&callee, vec![line(0x50, "50: ret")]));
+    assert_eq!(title(&app), " parse  prog");
+    press(&mut app, "<Enter>");
+    assert!(screen(&app).contains("it calls no function with a name"));
+    let Effect::Code(before) = press(&mut app, "<Backspace>") else {
+        panic!();
+    };
+    assert_eq!(before, wanted);
+    app.take_code(code(&before, lines));
+    assert_eq!(title(&app), " main  prog");
+    assert_eq!(press(&mut app, "<Backspace>"), Effect::None);
+    assert_eq!(app.over, Over::Nothing);
+}
+
+#[test]
+fn the_help_is_shown_over_code_and_leads_back_to_it() {
+    let mut app = app();
+    let Effect::Code(wanted) = press(&mut app, "a") else {
+        panic!();
+    };
+    app.take_code(answer(&wanted, None));
+    press(&mut app, "?");
+    assert!(!screen(&app).contains("10: add"));
+    press(&mut app, "?");
+    assert!(screen(&app).contains("10: add"), "{}", screen(&app));
+}

@@ -204,7 +204,7 @@ fn a_time_is_marked_and_holds_in_all_views() {
 #[test]
 fn a_thread_is_one_in_its_lane() {
     let mut app = app();
-    press(&mut app, "4<Down>t");
+    press(&mut app, "4<Down><Down>t");
     assert!(line_with(&app, "cycles").contains("thread worker/3"));
     press(&mut app, "1");
     assert!(screen(&app).contains("huffman") && !screen(&app).contains("memcpy"));
@@ -222,7 +222,7 @@ fn what_has_to_be_done_outside_is_asked_for() {
     };
     let function = &wanted.function;
     assert_eq!(
-        (function.name.as_str(), function.image.as_str()),
+        (function.name.as_str(), function.image.as_deref().unwrap()),
         ("main", "prog")
     );
     assert_eq!(

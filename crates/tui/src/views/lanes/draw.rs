@@ -1,6 +1,6 @@
 //! Threads over time: one line per thread, as high as the thread was busy.
 
-use super::{LanesView, times_of};
+use super::{ALL, LanesView, n_before, times_of};
 use crate::draw::pen::Pen;
 use crate::screen::{Screen, cells};
 use crate::views::context::Context;
@@ -11,7 +11,7 @@ use ratatui_core::style::{Modifier, Style};
 use rprof_base::Counted;
 use rprof_profile::EventKind;
 use rprof_profile::text::at_right;
-use rprof_query::{ThreadLane, ThreadLanes};
+use rprof_query::ThreadLanes;
 use std::cmp::Reverse;
 
 /// Characters for the heights of a lane's columns.
@@ -38,6 +38,15 @@ pub(super) fn draw(view: &LanesView, cx: &Context, pen: &mut Pen<'_>, screen: &S
     let width = screen.body.width;
     let times = Rect::new(names, screen.body.y, width.saturating_sub(names), 1);
     draw_times(cx, pen, times, lanes);
+    let before = n_before(lanes);
+    let mut y = screen.body.y + 1;
+    if before > view.cursor.top {
+        draw_all(cx, pen, Rect::new(0, y, names, 1), lanes);
+        if view.cursor.at == 0 {
+            pen.fill(Rect::new(0, y, names, 1), cx.look.selected());
+        }
+        y += 1;
+    }
     let most = scale(cx, lanes);
     let has_waits = lanes.lanes.iter().any(|lane| !lane.waits.is_empty());
     let style = if has_waits {
@@ -45,12 +54,11 @@ pub(super) fn draw(view: &LanesView, cx: &Context, pen: &mut Pen<'_>, screen: &S
     } else {
         cx.look.lane()
     };
-    let height = screen.height().saturating_sub(1);
-    let shown = lanes.lanes.iter().enumerate();
-    let shown = shown.skip(view.cursor.top).take(height);
-    for (y, (number, one)) in (screen.body.y + 1..).zip(shown) {
+    let shown = (before..).zip(&lanes.lanes);
+    let shown = shown.skip(view.cursor.top.saturating_sub(before));
+    for (y, (number, one)) in (y..screen.body.bottom()).zip(shown) {
         let at = Rect::new(0, y, names, 1);
-        draw_name(cx, pen, at, one);
+        draw_name(cx, pen, at, &cx.thread_name(one.thread), one.weight);
         for ((x, slot), weight) in (names..).zip(0..).zip(&one.slots) {
             let at = Rect::new(x, y, 1, 1);
             match one.wait_at(slot) {
@@ -68,6 +76,21 @@ pub(super) fn draw(view: &LanesView, cx: &Context, pen: &mut Pen<'_>, screen: &S
         }
     }
     draw_chosen(view, pen, screen);
+}
+
+/// Draws all threads as one: as high as they were busy together, compared with when they were most.
+fn draw_all(cx: &Context, pen: &mut Pen<'_>, names: Rect, lanes: &ThreadLanes) {
+    draw_name(cx, pen, names, ALL, weight_of_all(lanes));
+    let most = lanes.running.iter().copied().max().unwrap_or(1);
+    for (x, &weight) in (names.right()..).zip(&lanes.running) {
+        let style = cx.look.lane();
+        pen.text(Rect::new(x, names.y, 1, 1), sign(cx, weight, most), style);
+    }
+}
+
+fn weight_of_all(lanes: &ThreadLanes) -> u64 {
+    let weights = lanes.lanes.iter().map(|lane| lane.weight);
+    weights.fold(0, u64::saturating_add)
 }
 
 fn heading(cx: &Context, pen: &mut Pen<'_>, at: Rect, lanes: &ThreadLanes) {
@@ -128,15 +151,15 @@ fn sign(cx: &Context, weight: u64, most: u64) -> &'static str {
         .unwrap_or(" ")
 }
 
-fn draw_name(cx: &Context, pen: &mut Pen<'_>, at: Rect, lane: &ThreadLane) {
+fn draw_name(cx: &Context, pen: &mut Pen<'_>, at: Rect, name: &str, weight: u64) {
     let share_width = if at.width >= 16 { 8 } else { 0 };
     let place = Rect {
         width: at.width.saturating_sub(share_width + 1),
         ..at
     };
-    pen.cut(place, &cx.thread_name(lane.thread), Style::new());
+    pen.cut(place, name, Style::new());
     if share_width > 0 {
-        let share = at_right(&cx.percent(lane.weight), 7);
+        let share = at_right(&cx.percent(weight), 7);
         let x = at.right().saturating_sub(share_width);
         let place = Rect::new(x, at.y, share_width - 1, 1);
         pen.text(place, &share, cx.look.quiet());
@@ -193,11 +216,20 @@ const MOST_NAMED: usize = 3;
 /// The selected thread and time, as text.
 pub(super) fn status(view: &LanesView, cx: &Context) -> Option<String> {
     let lanes = cx.lanes()?;
-    let lane = lanes.lanes.get(view.cursor.at)?;
     let first = first_ns(cx);
     let times = view.times(lanes);
     let unit = unit_of(lanes);
     let since = |time: u64| time.saturating_sub(first);
+    let when = format!(
+        "{}{} to {}",
+        view.mark.map_or("", |_| "marked "),
+        unit.number(since(*times.start())),
+        unit.text(since(*times.end())),
+    );
+    let Some(lane) = view.selected_lane(lanes) else {
+        let all = cx.percent(weight_of_all(lanes));
+        return Some(format!("{ALL} {all}; {when}: {}", busy(view, cx, lanes)));
+    };
     let slots = view.chosen().filter_map(|slot| lane.slots.get(slot));
     let within = slots.fold(0, |sum: u64, one| sum.saturating_add(*one));
     let waits = lane.waits.iter().filter_map(|(cause, slots)| {
@@ -212,13 +244,28 @@ pub(super) fn status(view: &LanesView, cx: &Context) -> Option<String> {
         format!(", {name} {}", cx.percent(ns))
     });
     Some(format!(
-        "{} {}; {}{} to {}: {}{}",
+        "{} {}; {when}: {}{}",
         cx.thread_name(lane.thread),
         cx.percent(lane.weight),
-        view.mark.map_or("", |_| "marked "),
-        unit.number(since(*times.start())),
-        unit.text(since(*times.end())),
         cx.percent(within),
         waits.collect::<String>(),
     ))
+}
+
+/// How busy all threads are in the chosen time: their share, and for times the CPUs that it is as much as.
+fn busy(view: &LanesView, cx: &Context, lanes: &ThreadLanes) -> String {
+    let slots = view.chosen().filter_map(|slot| lanes.running.get(slot));
+    let within = slots.fold(0, |sum: u64, one| sum.saturating_add(*one));
+    let percent = cx.percent(within);
+    if !kind(cx).is_time() {
+        return percent;
+    }
+    let times = view.times(lanes);
+    let length_ns = (times.end() - times.start()).saturating_add(1);
+    let hundredths = u128::from(within) * 100 / u128::from(length_ns);
+    format!(
+        "{percent}, {}.{:02} CPUs busy",
+        hundredths / 100,
+        hundredths % 100
+    )
 }
