@@ -3,7 +3,7 @@
 use crate::comparison::{
     CompareOptions, ComparedEvent, ComparedRow, DiffShare, Inlining, Judged, OneSided, RowOrder,
 };
-use crate::compute::Weights;
+use crate::compute::{Compute, Weights};
 use crate::judge::{FEWEST_SAMPLES, Judge};
 use crate::naming::Naming;
 use crate::per::Per;
@@ -12,6 +12,7 @@ use crate::statistics::adjusted;
 use rprof_base::parallel;
 use rprof_profile::difference::Side;
 use rprof_profile::{EventKind, SampleCount};
+use std::cmp::Ordering;
 
 /// Fewer rows are judged before a thread has begun.
 const ROWS_OF_THREAD: usize = 32;
@@ -141,13 +142,27 @@ pub(crate) fn mark<'e>(
         event.rows.retain(|row| is_shown(row, options));
         event.rows.sort_by(|a, b| {
             let order = match options.order {
-                RowOrder::Computed => a.weights.order(&b.weights, options.compute),
+                RowOrder::Computed => {
+                    let by_weights = a.weights.order(&b.weights, options.compute);
+                    order_of_marks(a, b, options).then(by_weights)
+                }
                 RowOrder::Baseline => a.weights.order_of_baseline(&b.weights),
             };
             order
                 .then_with(|| b.weights.before.weight.cmp(&a.weights.before.weight))
                 .then_with(|| a.cells.cmp(&b.cells))
         });
+    }
+}
+
+/// By sizes of differences, significant ones come first: larger ones may be chance.
+fn order_of_marks(a: &ComparedRow, b: &ComparedRow, options: &CompareOptions) -> Ordering {
+    let is_sure = |row: &ComparedRow| {
+        row.own.is_sure || row.children.is_some_and(|children| children.is_sure)
+    };
+    match options.compute {
+        Compute::DeltaAbs => is_sure(b).cmp(&is_sure(a)),
+        _ => Ordering::Equal,
     }
 }
 

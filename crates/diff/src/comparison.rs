@@ -81,7 +81,7 @@ impl CompareOptions {
 pub enum RowOrder {
     /// By the share before.
     Baseline,
-    /// By what is computed.
+    /// By what is computed; by sizes of differences ([`Compute::DeltaAbs`]), significant ones come first.
     #[default]
     Computed,
 }

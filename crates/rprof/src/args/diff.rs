@@ -88,7 +88,7 @@ pub(crate) struct DiffArgs {
     #[arg(short = 'c', long, value_name = "WHAT", default_value = "delta-abs", value_parser = Compute::parse)]
     pub(crate) compute: Compute,
 
-    /// Sort rows by the baseline (0) or by the computed value (1)
+    /// Sort rows by the baseline (0) or by the computed value (1); with delta-abs, significant changes come first
     #[arg(short = 'o', long, value_name = "COLUMN", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
     pub(crate) order: u8,
 
