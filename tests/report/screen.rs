@@ -282,7 +282,7 @@ fn a_terminal_of_any_size_shows_all_rows() {
 fn the_next_command_is_suggested() {
     for (words, next) in [
         ("report --no-pager", "rprof: next: rprof tui -i /"),
-        ("flame --folded", "--no-children -g caller -S helper\n"),
+        ("flame --folded", "--no-children -S helper\n"),
     ] {
         let Some(seen) = shown(200, words, &[]) else {
             return;

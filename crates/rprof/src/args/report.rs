@@ -13,7 +13,7 @@ use rprof_report::{Graph, Percentage, TaskDetail};
 const EXAMPLES: &str = "\
 Examples:
   rprof report                             where the time went, with call trees
-  rprof report --no-children -g caller     by self time, with callers
+  rprof report --no-children               by self time, with callers
   rprof report -s comm,dso -g none         by thread and binary, without trees
   rprof report -S 'std::*' --time 10%/2    a pattern, in the second tenth
   rprof report --keep-stacks '!parse*'     without these, and what they called

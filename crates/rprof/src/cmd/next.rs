@@ -2,7 +2,7 @@
 
 use crate::args::Recordings;
 use crate::say;
-use rprof_profile::{EventProfile, Flaw, Level, Profile, Quality};
+use rprof_profile::{Account, EventProfile, Flaw, Level, Profile, Quality};
 use rprof_untrusted::quoted;
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -17,6 +17,8 @@ pub(crate) enum Seen {
     Screen,
     /// A table of functions' own samples.
     OwnSamples,
+    /// A table with waits that does not say what these are for, of this part of the time of threads.
+    Waits(Account),
     /// A picture of an event, by its number.
     Flame(usize),
 }
@@ -130,6 +132,14 @@ fn command(seen: Seen, profile: &Profile, recordings: &Recordings) -> Option<Str
     Some(match seen {
         Seen::Screen => format!("rprof tui{input}"),
         Seen::Report => format!("rprof flame{input} > flame.svg"),
+        Seen::Waits(account) => {
+            let waits = match account {
+                Account::OnCpu => return None,
+                Account::OffCpu => "--off-cpu",
+                Account::Wall => "--wall",
+            };
+            format!("rprof report{input} {waits} -s comm,cause")
+        }
         Seen::OwnSamples if !is_single => return None,
         Seen::OwnSamples => {
             let event = profile.events.iter().find(|event| event.samples > 0)?;
@@ -140,7 +150,7 @@ fn command(seen: Seen, profile: &Profile, recordings: &Recordings) -> Option<Str
         Seen::Flame(event) => {
             let name = heaviest(profile, profile.events.get(event)?, |_| true)?;
             let name = quoted(OsStr::new(&name));
-            format!("rprof report{input} --no-children -g caller -S {name}")
+            format!("rprof report{input} --no-children -S {name}")
         }
     })
 }
@@ -198,9 +208,13 @@ mod tests {
         );
         assert_eq!(
             said(Seen::Flame(0), "perf.data", &profile).unwrap(),
-            "rprof report --no-children -g caller -S 'std::f<u8>'"
+            "rprof report --no-children -S 'std::f<u8>'"
         );
         assert_eq!(said(Seen::Report, "-", &profile), None);
+        assert_eq!(
+            said(Seen::Waits(Account::Wall), "x", &profile).unwrap(),
+            "rprof report -i x --wall -s comm,cause"
+        );
         let screen = said(Seen::Screen, "x", &profile).unwrap();
         assert_eq!(screen, "rprof tui -i x");
         assert_eq!(

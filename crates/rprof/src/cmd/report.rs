@@ -17,7 +17,7 @@ use anyhow::{Context, Result};
 use rprof_analysis::{GroupBy, Options, SortMode};
 use rprof_export::{Folded, Format};
 use rprof_perfdata::Reader;
-use rprof_profile::view::{Field, SortKey, Weighing};
+use rprof_profile::view::{Columns, Field, SortKey, Weighing};
 use rprof_profile::{Account, Dimension, EventChoice, Profile};
 use rprof_report::{
     Graph, Layout, PrintType, TableOptions, write_csv, write_json, write_markdown, write_stats,
@@ -137,18 +137,27 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let is_of_functions = table.columns.weighing == Weighing::Own
         && mode == SortMode::Normal
         && options.callers_from.is_none();
-    let seen = match is_of_functions && args.layout.format == ReportFormat::Text && !args.stats {
-        true => Seen::OwnSamples,
-        false if args.layout.format == ReportFormat::Text && screen::has_interface() => {
-            Seen::Screen
-        }
-        false => Seen::Report,
+    let is_text = args.layout.format == ReportFormat::Text;
+    let seen = if is_derived && is_text && !args.stats && !says_waits(&table.columns) {
+        Seen::Waits(options.filter.account)
+    } else if is_of_functions && is_text && !args.stats {
+        Seen::OwnSamples
+    } else if is_text && screen::has_interface() {
+        Seen::Screen
+    } else {
+        Seen::Report
     };
     match idle::hint(&profile).filter(|_| !table.is_filtered) {
         Some(hint) => say::line(hint),
         None => next::suggest(seen, &profile, &opened.paths, table.is_filtered),
     }
     Ok(ending(args.strict, &profile))
+}
+
+/// Whether rows say what threads do or wait for.
+fn says_waits(columns: &Columns) -> bool {
+    let mut dimensions = columns.dimensions().into_iter();
+    dimensions.any(|one| one.is_of_account())
 }
 
 /// The events that are shown. Says which ones are not, though users did not choose. Programs that read output get all.
