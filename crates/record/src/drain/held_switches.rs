@@ -419,6 +419,15 @@ impl HeldSwitches {
         }
     }
 
+    /// How many samples of waits that were too short for their stacks to be read there are.
+    pub(crate) fn short_waits(&self) -> u64 {
+        if self.are_unsampled {
+            0
+        } else {
+            self.counts.short
+        }
+    }
+
     /// What came of the waits.
     pub(crate) fn note(&self) -> Note {
         let counts = self.counts;

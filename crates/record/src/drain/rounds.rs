@@ -36,6 +36,13 @@ impl Tracked {
 }
 
 impl Drain {
+    /// How many samples of waits have one frame on purpose.
+    pub(crate) fn short_waits(&self) -> u64 {
+        let off_cpu = self.tracked.off_cpu.as_ref();
+        let held = off_cpu.and_then(|off_cpu| off_cpu.held.as_ref());
+        held.map_or(0, HeldSwitches::short_waits)
+    }
+
     /// The section that says what threads waited for, if their stacks are read later.
     pub(crate) fn waited_files(&self) -> Option<(FeatureId, Vec<u8>)> {
         let off_cpu = self.tracked.off_cpu.as_ref();

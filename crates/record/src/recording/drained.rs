@@ -207,6 +207,7 @@ impl Unfinished {
             size_bytes,
             compression: settings.writing.compression,
             has_off_cpu: settings.off_cpu.is_some(),
+            short_waits: self.drain.short_waits(),
             // What the same files would be with plain records.
             uncompressed_bytes: plain.map(|plain| {
                 let plain = plain + earlier.uncompressed_bytes;

@@ -289,6 +289,8 @@ pub struct Summary {
     pub samples: u64,
     /// Whether context switches are recorded for the time off the CPU (`--off-cpu`).
     pub has_off_cpu: bool,
+    /// Samples of waits that were too short for their stacks to be read: on purpose, they have one frame.
+    pub short_waits: u64,
     /// How many were kept of how many, if only some were to be; of several files in all.
     pub thinning: Option<SampleThinning>,
     /// Samples that did not fit, by the kernel's own count; `None` before Linux 6.0.

@@ -9,12 +9,11 @@ use rprof_untrusted::Untrusted;
 /// The share of stacks unwound to the start of their thread.
 pub(super) fn whole_stacks(summary: &Summary) -> Option<String> {
     let ends = summary.stacks.as_ref()?;
-    let others = n_incomplete(ends, summary.has_off_cpu);
-    let said = share_of_whole(ends.complete, others)?;
-    let n_not_read = n_incomplete(ends, false) - others;
-    Some(match n_not_read {
+    let short = on_purpose(ends, summary.short_waits);
+    let said = share_of_whole(ends.complete, n_incomplete(ends) - short)?;
+    Some(match short {
         0 => said,
-        _ => said + ", not counting waits that were not read",
+        _ => said + ", not counting short waits",
     })
 }
 
@@ -29,11 +28,16 @@ fn share_of_whole(complete: u64, others: u64) -> Option<String> {
     }
 }
 
-/// Stacks that are not complete. What was not read of waits on purpose is said with the waits (`OffCpuStacks`).
-fn n_incomplete(ends: &StackEnds, has_off_cpu: bool) -> u64 {
+/// Stacks that are not complete.
+fn n_incomplete(ends: &StackEnds) -> u64 {
+    ends.reasons.iter().map(|reason| reason.stacks).sum()
+}
+
+/// How many of them are of waits whose callers were not to be read: these are said with the waits (`OffCpuStacks`).
+fn on_purpose(ends: &StackEnds, short_waits: u64) -> u64 {
     let reasons = ends.reasons.iter();
-    let counted = reasons.filter(|reason| !has_off_cpu || reason.end != StackEnd::Hole);
-    counted.map(|reason| reason.stacks).sum()
+    let holes = reasons.filter(|reason| reason.end == StackEnd::Hole);
+    short_waits.min(holes.map(|reason| reason.stacks).sum())
 }
 
 /// Maximum number of reasons listed in a line.
@@ -42,7 +46,8 @@ const MOST_REASONS: usize = 3;
 /// Why other stacks are incomplete, by reason, if more than a few are.
 pub(super) fn why_not_whole(summary: &Summary) -> Option<String> {
     let ends = summary.stacks.as_ref()?;
-    let others = n_incomplete(ends, summary.has_off_cpu);
+    let short = on_purpose(ends, summary.short_waits);
+    let others = n_incomplete(ends) - short;
     if others.saturating_mul(50) <= ends.complete {
         return None;
     }
@@ -58,16 +63,23 @@ pub(super) fn why_not_whole(summary: &Summary) -> Option<String> {
         "{others} of {} {} incomplete: {} ({more})",
         Counted::new(ends.complete + others, "stack", "stacks"),
         if others == 1 { "is" } else { "are" },
-        reasons_of(ends, summary.has_off_cpu, is_given_up),
+        reasons_of(ends, short, is_given_up),
     ))
 }
 
 /// Why stacks end early, most frequent reasons first; the numbers add up to all incomplete stacks.
-fn reasons_of(ends: &StackEnds, has_off_cpu: bool, is_given_up: bool) -> String {
+fn reasons_of(ends: &StackEnds, mut on_purpose: u64, is_given_up: bool) -> String {
     let mut reasons: Vec<(String, u64)> = Vec::new();
-    let all = ends.reasons.iter();
-    for reason in all.filter(|reason| !has_off_cpu || reason.end != StackEnd::Hole) {
-        let why = why_it_ends(reason, is_given_up);
+    for reason in &ends.reasons {
+        let mut reason = reason.clone();
+        if reason.end == StackEnd::Hole {
+            let short = reason.stacks.min(on_purpose);
+            (reason.stacks, on_purpose) = (reason.stacks - short, on_purpose - short);
+        }
+        if reason.stacks == 0 {
+            continue;
+        }
+        let why = why_it_ends(&reason, is_given_up);
         match reasons.iter_mut().find(|(known, _)| *known == why) {
             Some((_, stacks)) => *stacks = stacks.saturating_add(reason.stacks),
             None => reasons.push((why, reason.stacks)),
@@ -128,7 +140,7 @@ mod tests {
             ],
             ..StackEnds::default()
         };
-        let said = reasons_of(&ends, false, false);
+        let said = reasons_of(&ends, 0, false);
         assert_eq!(
             said,
             "91 deeper than their dumps, 40 in code without unwind tables in libx.so, \
@@ -162,7 +174,7 @@ mod tests {
                 (StackEnd::Truncated, others),
             ];
             let report = Unwound::of(both.map(|(end, samples)| ended(end, samples)).into_iter());
-            let ours = share_of_whole(ends.complete, n_incomplete(&ends, false)).unwrap();
+            let ours = share_of_whole(ends.complete, n_incomplete(&ends)).unwrap();
             let theirs = report.summary().unwrap();
             let share = ours.strip_suffix(" of stacks complete").unwrap();
             assert!(
@@ -173,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_that_were_not_read_on_purpose_are_not_incomplete() {
+    fn waits_that_were_not_to_be_read_are_not_incomplete_and_others_are() {
         let reason = |end, stacks| EndReason {
             end,
             image: Vec::new(),
@@ -184,8 +196,15 @@ mod tests {
             reasons: vec![reason(StackEnd::Hole, 900), reason(StackEnd::Truncated, 10)],
             ..StackEnds::default()
         };
-        assert_eq!(n_incomplete(&ends, true), 10);
-        assert_eq!(n_incomplete(&ends, false), 910);
-        assert_eq!(reasons_of(&ends, true, false), "10 deeper than their dumps");
+        assert_eq!(on_purpose(&ends, 900), 900);
+        assert_eq!(reasons_of(&ends, 900, false), "10 deeper than their dumps");
+        assert_eq!(on_purpose(&ends, 880), 880);
+        let said = reasons_of(&ends, 880, false);
+        assert_eq!(
+            said,
+            "20 with callers that were not read, or cannot be known, 10 deeper than their dumps"
+        );
+        // Of other files.
+        assert_eq!(on_purpose(&ends, 1000), 900);
     }
 }
