@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::measure::{self, megabytes};
 use super::rows;
 use super::table::{compare, heading, row};
-use super::workloads::{self, Bench};
+use super::workloads::{self, Bench, SAMPLY, has_samply};
 use crate::command::captured;
 
 /// perf's trees of a build take half a minute and gigabytes: once is enough.
@@ -30,6 +30,7 @@ pub(super) fn run(bench: &Bench) -> Result<()> {
     row("file", &megabytes(&build)?, &megabytes(&own_build)?, None);
     reports(bench, &build)?;
     flames(bench, &build)?;
+    profiles(bench, &build)?;
 
     heading("rows of 0.1 % and more, flat and with children");
     for file in &all {
@@ -85,6 +86,30 @@ fn flames(bench: &Bench, file: &Path) -> Result<()> {
     shell.args(["-c", pipeline]).arg(file).arg(&bench.perf);
     let theirs = measure::once(&mut shell)?;
     compare("flame: wall / peak memory", theirs, ours);
+    Ok(())
+}
+
+/// Profiles for Firefox Profiler, with names: samply writes these into a file beside.
+fn profiles(bench: &Bench, file: &Path) -> Result<()> {
+    let what = "for Firefox Profiler (samply import): wall / memory";
+    let (own, peers) = (bench.file("own.json.gz"), bench.file("samply.json.gz"));
+    let ours = measure::median(RUNS, || {
+        let mut rprof = bench.rprof(&["export", "-i"]);
+        rprof.arg(file).arg("-o").arg(&own);
+        rprof
+    })?;
+    if !has_samply() {
+        row(what, "(cargo install samply)", &ours.text(), None);
+        return Ok(());
+    }
+    let theirs = measure::median(RUNS, || {
+        let mut samply = Command::new(SAMPLY);
+        samply.args(["import", "--save-only", "--unstable-presymbolicate"]);
+        samply.arg("-o").arg(&peers).arg(file);
+        samply
+    })?;
+    compare(what, theirs, ours);
+    row("  size", &megabytes(&peers)?, &megabytes(&own)?, None);
     Ok(())
 }
 

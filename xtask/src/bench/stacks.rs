@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use super::measure::{self, Cost};
 use super::table::{heading, row};
-use super::workloads::{Bench, Busy, compile, deep_source};
+use super::workloads::{Bench, Busy, SAMPLY, compile, deep_source, has_samply};
 use crate::command::captured;
 
 /// Seconds of a long recording, and of a short one whose cost is that of starting and ending.
@@ -32,6 +32,12 @@ const PERF_FP: Recorder = Recorder {
 const RPROF: Recorder = Recorder {
     by: "rprof",
     options: &[],
+};
+
+/// samply unwinds copies of stacks, too.
+const SAMPLY_RECORD: Recorder = Recorder {
+    by: SAMPLY,
+    options: &["--save-only"],
 };
 
 #[derive(Clone, Copy)]
@@ -181,14 +187,17 @@ fn slowdown(bench: &Bench, program: &Path) -> Result<()> {
         times_file.display()
     );
     let recorders = [None, Some(PERF_FP), Some(PERF_8), Some(RPROF)];
-    let mut times: [Vec<f64>; 4] = Default::default();
+    let samply = has_samply().then_some(Some(SAMPLY_RECORD));
+    let recorders: Vec<Option<Recorder>> = recorders.into_iter().chain(samply).collect();
+    let mut times: Vec<Vec<f64>> = vec![Vec::new(); recorders.len()];
     for _ in 0..RUNS {
         for (recorder, times) in recorders.iter().zip(&mut times) {
             let mut command = match recorder {
                 None => Command::new("bash"),
                 Some(recorder) => {
                     let output = bench.file("slowdown.data");
-                    let options = [&["-F", "10000"], recorder.options].concat();
+                    let rate = if recorder.by == SAMPLY { "-r" } else { "-F" };
+                    let options = [&[rate, "10000"], recorder.options].concat();
                     let mut command = bench.recorder(recorder.by, &options, &output);
                     command.arg("bash");
                     command
@@ -204,7 +213,7 @@ fn slowdown(bench: &Bench, program: &Path) -> Result<()> {
         times.sort_by(f64::total_cmp);
         medians.push((times[RUNS / 2], times[0], times[RUNS - 1]));
     }
-    let &[(alone, ..), fp, dwarf, ours] = medians.as_slice() else {
+    let &[(alone, ..), fp, dwarf, ours, ref samply @ ..] = medians.as_slice() else {
         return Ok(());
     };
     let shown = |(median, least, most): (f64, f64, f64)| {
@@ -228,5 +237,8 @@ fn slowdown(bench: &Bench, program: &Path) -> Result<()> {
         &shown(ours),
         None,
     );
+    for &samply in samply {
+        row("  the same, samply", &shown(samply), &shown(ours), None);
+    }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::command::{self, root};
+use crate::command::{self, captured, root};
 
 /// Something large from the registry, for its build; `RPROF_BENCH_CRATE` names another.
 const CRATE: &str = "samply@0.13.1";
@@ -16,6 +16,14 @@ const TIMED_OUT: i32 = 124;
 
 /// A shell that starts `/bin/true` 3,000 times.
 pub(super) const LOOP: &str = "i=0; while [ $i -lt 3000 ]; do /bin/true; i=$((i+1)); done";
+
+/// Another profiler; it is measured where it is installed (`cargo install samply`).
+pub(super) const SAMPLY: &str = "samply";
+
+/// Whether [`SAMPLY`] is installed.
+pub(super) fn has_samply() -> bool {
+    captured(Command::new(SAMPLY).arg("--version")).is_ok()
+}
 
 /// Where everything is.
 pub(super) struct Bench {
@@ -103,6 +111,7 @@ impl Bench {
     pub(super) fn recorder(&self, by: &str, options: &[&str], output: &Path) -> Command {
         let mut recorder = match by {
             "perf" => self.perf(),
+            SAMPLY => Command::new(SAMPLY),
             _ => Command::new(&self.rprof),
         };
         recorder
