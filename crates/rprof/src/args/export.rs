@@ -49,7 +49,7 @@ pub(crate) struct ExportArgs {
     pub(crate) output: Option<PathBuf>,
 
     /// Event to write as folded stacks, if the recording has several [default: the first]; other formats contain all
-    /// events
+    /// events, pages without those that record --off-cpu adds
     #[arg(short = 'e', long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 

@@ -23,8 +23,8 @@ use rprof_export::{
     through_gzip, write_gzip,
 };
 use rprof_perfdata::Reader;
-use rprof_profile::{CountedStacks, Fold, NodeKey, Profile, SampledProfile};
-use rprof_report::quality_line;
+use rprof_profile::{CountedStacks, EventChoice, Fold, NodeKey, Profile, SampledProfile};
+use rprof_report::{quality_line, stacks_line};
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -207,6 +207,10 @@ impl Writer<'_> {
     }
 
     fn page(&self, options: &Options) -> Result<ExitCode> {
+        // What waits are derived from is shown as waits.
+        let mut options = options.clone();
+        options.filter.events = EventChoice::Asked;
+        let options = &options;
         let has_code = !self.args.code.no_code;
         let extras = SampleExtras {
             waits: true,
@@ -242,7 +246,7 @@ impl Writer<'_> {
         } else {
             command
         };
-        let stacks = profile.unwound.summary();
+        let stacks = stacks_line(profile);
         let page = Page {
             title,
             notes: [quality_line(profile)]
