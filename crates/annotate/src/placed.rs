@@ -4,8 +4,7 @@ use crate::listed::{CountedEvent, Disassembled, ListedInstruction, ListedPart};
 use crate::{flow, operand, skid};
 use rprof_disassembly::{Flow, Instruction};
 use rprof_profile::SampleCount;
-use rprof_profile::code::{CodeEvent, FunctionCode, ReferenceName};
-use std::collections::BTreeMap;
+use rprof_profile::code::{CodeEvent, CodePart, FunctionCode};
 
 /// The parts and their instructions, without counts.
 pub(crate) fn listed<'a>(
@@ -27,7 +26,7 @@ pub(crate) fn listed<'a>(
                 line: None,
                 chain: None,
                 target: None,
-                callee: callee(instruction, function.names),
+                callee: callee(instruction, function),
             });
         }
         parts.push(ListedPart {
@@ -40,16 +39,17 @@ pub(crate) fn listed<'a>(
 }
 
 /// The other function whose beginning an instruction calls or jumps to, also through a pointer.
-fn callee<'a>(
-    instruction: &Instruction,
-    names: &'a BTreeMap<u64, ReferenceName>,
-) -> Option<&'a str> {
+fn callee<'a>(instruction: &Instruction, function: &Disassembled<'a>) -> Option<&'a str> {
     let address = match instruction.flow {
         Flow::Jump(_) | Flow::Call(_) => instruction.reference?.address,
         Flow::Next | Flow::Branch(_) | Flow::Return | Flow::Stop => return None,
     };
-    let name = names.get(&address).filter(|name| name.offset == 0)?;
-    Some(&name.symbol)
+    let is_own = |part: &CodePart| part.address == address;
+    if function.code.parts.iter().any(is_own) {
+        return None;
+    }
+    let name = function.names.get(&address);
+    Some(&name.filter(|name| name.offset == 0)?.symbol)
 }
 
 /// Puts an event's samples at the instructions that they are in.

@@ -5,6 +5,7 @@ use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_profile::{Dimension, Group, SampledProfile, Tree};
+use std::{error, fmt};
 
 /// Of these dimensions, those that samples in memory have values in, beside those of their groups.
 fn known(by: &[Dimension]) -> Vec<Dimension> {
@@ -13,28 +14,49 @@ fn known(by: &[Dimension]) -> Vec<Dimension> {
     by.iter().copied().filter(is_known).collect()
 }
 
+/// Nodes of stacks that are told apart, at most: half a gigabyte.
+const MOST_NODES: usize = 1 << 23;
+
+/// There would be more than this many different stacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooManyStacks;
+
+impl fmt::Display for TooManyStacks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("too many different stacks to tell them apart by process, thread or CPU: use rprof report -s")
+    }
+}
+
+impl error::Error for TooManyStacks {}
+
 /// Tells stacks apart by process, thread and CPU, as far as dimensions are among these: groups have such values from
 /// then on, beside their own.
-pub fn tell_apart(sampled: &mut SampledProfile, by: &[Dimension]) {
+///
+/// # Errors
+/// [`TooManyStacks`]: nothing is told apart then.
+pub fn tell_apart(sampled: &mut SampledProfile, by: &[Dimension]) -> Result<(), TooManyStacks> {
     let by = known(by);
     if by.is_empty() {
-        return;
+        return Ok(());
     }
     let grouped = Grouped::new(sampled, &by);
     let mut groups: Interner<u32, (u32, u64), RandomState> = Interner::default();
     let mut stacks = Stacks::default();
     let columns = sampled.samples.columns(0..sampled.samples.len());
     let keys = columns.threads.iter().zip(columns.cpus);
-    let moved = columns
-        .stacks
-        .iter()
-        .zip(keys)
-        .map(|(&stack, (&thread, &cpu))| {
-            let of = sampled.stacks.nodes().get(stack as usize)?.group;
-            let group = groups.intern((of, grouped.key(thread, cpu)));
-            Some(stacks.moved(&sampled.stacks, stack, group))
+    let mut moved = Vec::with_capacity(columns.stacks.len());
+    for (&stack, (&thread, &cpu)) in columns.stacks.iter().zip(keys) {
+        moved.push(match sampled.stacks.nodes().get(stack as usize) {
+            Some(node) => {
+                let group = groups.intern((node.group, grouped.key(thread, cpu)));
+                Some(stacks.moved(&sampled.stacks, stack, group))
+            }
+            None => None,
         });
-    let moved: Vec<Option<u32>> = moved.collect();
+        if stacks.tree.nodes().len() > MOST_NODES {
+            return Err(TooManyStacks);
+        }
+    }
     let values = groups.into_values().into_iter().map(|(of, key)| {
         let before = sampled.groups[of as usize];
         let mut values = *sampled.profile.values.of(before.values);
@@ -54,6 +76,7 @@ pub fn tell_apart(sampled: &mut SampledProfile, by: &[Dimension]) {
         let stack = moved.next().flatten()?;
         order.get(stack as usize).copied()
     });
+    Ok(())
 }
 
 /// Stacks in their new groups.
@@ -141,14 +164,14 @@ mod tests {
                 .unwrap();
             let expected = rows(&explorer, &event, by);
             let mut apart = sampled.clone();
-            tell_apart(&mut apart, by);
+            tell_apart(&mut apart, by).unwrap();
             let explorer = Explorer::new(apart);
             let event = explorer.count(&SampleSelection::default()).unwrap();
             assert_eq!(rows(&explorer, &event, by), expected, "{by:?}");
         }
         // Nothing that samples have values in.
         let mut same = sampled.clone();
-        tell_apart(&mut same, &[Dimension::Cgroup]);
+        tell_apart(&mut same, &[Dimension::Cgroup]).unwrap();
         assert_eq!(same.groups, sampled.groups);
     }
 }

@@ -82,7 +82,7 @@ mod heat;
 mod lanes;
 mod selection;
 
-pub use apart::tell_apart;
+pub use apart::{TooManyStacks, tell_apart};
 pub use explorer::Explorer;
 pub use flame::{FlameBox, FlameChart, FlameLabel, FlameLayout, FlameOrder, FlameView};
 pub use heat::{HeatMap, heat_map};

@@ -186,11 +186,15 @@ impl Page {
         line.is_some()
     }
 
-    /// The other functions that it calls, in the order of the code, from the top of the screen on and then round.
-    pub(crate) fn callees(&self) -> Vec<String> {
+    /// The first of the other functions that it calls, in the order of the code, from the top of the screen on and then
+    /// round.
+    pub(crate) fn callees(&self, most: usize) -> Vec<String> {
         let (before, after) = self.lines.split_at(self.top.min(self.lines.len()));
         let mut callees: Vec<String> = Vec::new();
         for line in after.iter().chain(before) {
+            if callees.len() == most {
+                break;
+            }
             if let Some(LeadsTo::Function(name)) = &line.leads_to
                 && !callees.contains(name)
             {

@@ -24,6 +24,8 @@ pub(crate) enum Zoom {
     Thread { pid: i32, tid: i32, comm: String },
     /// Stacks with functions of such names.
     Frames(NameList),
+    /// Stacks without a function.
+    WithoutFunction(String),
     /// A time.
     Times(RangeInclusive<u64>),
 }
@@ -36,7 +38,7 @@ impl Zoom {
             Self::Comm(_) | Self::Process { .. } | Self::Thread { .. } => Some(1),
             Self::Frames(_) => Some(2),
             Self::Times(_) => Some(3),
-            Self::WithoutDso(_) | Self::WithoutComm(_) => None,
+            Self::WithoutDso(_) | Self::WithoutComm(_) | Self::WithoutFunction(_) => None,
         };
         self == other || kind(self).is_some_and(|one| kind(other) == Some(one))
     }
@@ -49,12 +51,10 @@ impl Zoom {
         )
     }
 
-    /// The name of the threads that it is into.
+    /// The name of the threads that it is into, unless they are those of a process, which have any names.
     pub(crate) fn comm(&self) -> Option<String> {
         match self {
-            Self::Comm(comm) | Self::Process { comm, .. } | Self::Thread { comm, .. } => {
-                Some(comm.clone())
-            }
+            Self::Comm(comm) | Self::Thread { comm, .. } => Some(comm.clone()),
             _ => None,
         }
     }
@@ -70,6 +70,7 @@ impl Zoom {
             Self::Process { pid, comm } => format!("process {comm}/{pid}"),
             Self::Thread { tid, comm, .. } => format!("thread {comm}/{tid}"),
             Self::Frames(names) => stacks_text(names),
+            Self::WithoutFunction(name) => format!("stacks without function {name}"),
             Self::Times(times) => {
                 let start = sampled.samples.span_ns().map_or(0, |span| *span.start());
                 let length = times.end().saturating_sub(*times.start());
@@ -111,7 +112,10 @@ impl Zoom {
             Self::Thread { pid, tid, .. } => {
                 (selection.pids, selection.tids) = (vec![*pid], vec![*tid]);
             }
-            Self::Frames(names) => selection.frames = names.clone(),
+            Self::Frames(names) => selection.frames.extend(names.clone()),
+            Self::WithoutFunction(name) => {
+                selection.frames.extend(NameList::without([name.as_str()]));
+            }
             Self::Times(times) => selection.times_ns = Some(times.clone()),
         }
     }

@@ -82,7 +82,7 @@ impl App {
                 self.ask_callee(name)
             }
             None => {
-                self.callees = page.callees();
+                self.callees = page.callees(MOST_CHOICES.into());
                 if self.callees.is_empty() {
                     self.say("it calls no function with a name");
                     self.over = Over::Page(page);
@@ -134,10 +134,12 @@ impl App {
     /// Asks for the code before a call was followed. Returns nothing if none was.
     pub(super) fn ask_code_before(&mut self) -> Option<Effect> {
         let before = self.code_before.last().cloned()?;
+        self.is_back = true;
         Some(self.await_code(before))
     }
 
     fn await_code(&mut self, wanted: WantedCode) -> Effect {
+        self.is_back &= self.code_before.last() == Some(&wanted);
         // Both come as a page.
         self.awaited_comparison = None;
         self.awaited = Some(wanted.clone());
@@ -185,7 +187,7 @@ impl App {
         let Some(shown) = self.shown_code.take() else {
             return;
         };
-        if self.code_before.last() == Some(next) {
+        if std::mem::take(&mut self.is_back) {
             self.code_before.pop();
         } else if shown.function != next.function {
             self.code_before.push(shown);

@@ -44,8 +44,9 @@ impl App {
                 return Err("no time to compare: mark one in threads (SPACE), or type one (T)");
             }
         };
-        if cx.zooms.iter().any(|zoom| matches!(zoom, Zoom::Frames(_))) {
-            return Err("cannot compare filtered stacks: clear the filter first (f ENTER)");
+        let is_of_stacks = |zoom: &Zoom| matches!(zoom, Zoom::Frames(_) | Zoom::WithoutFunction(_));
+        if cx.zooms.iter().any(is_of_stacks) {
+            return Err("cannot compare filtered stacks: undo the filter first (u)");
         }
         let profile = cx.profile();
         let event = profile.events.get(cx.event).ok_or("no events")?;

@@ -132,6 +132,8 @@ pub struct App {
     inlined_into: Vec<(String, u64)>,
     /// The code that was shown before calls were followed, the last one at the end.
     code_before: Vec<WantedCode>,
+    /// Whether the last of it is asked for again.
+    is_back: bool,
     /// The functions that it calls, to choose from.
     callees: Vec<String>,
     /// The requested code that has not arrived yet.
@@ -186,6 +188,7 @@ impl App {
             shown_code: None,
             inlined_into: Vec::new(),
             code_before: Vec::new(),
+            is_back: false,
             callees: Vec::new(),
             awaited: None,
             awaited_scope: None,

@@ -28,6 +28,7 @@ impl App {
         } else {
             self.say(match command {
                 Command::Dso => "no DSO is selected",
+                _ if !self.view().has_search() => "choose one thread",
                 _ => "no thread is selected: choose sort keys (o) with comm, pid or tid",
             });
         }
@@ -54,20 +55,11 @@ impl App {
         let selected = self.view().selected(&self.cx);
         let zoom = match what {
             LeftOut::Dso => selected.image.map(Zoom::WithoutDso),
-            LeftOut::Function => self.selected_name().map(|name| {
-                let mut names = NameList::default();
-                let kept = self.cx.zooms.iter().filter_map(|zoom| match zoom {
-                    Zoom::Frames(names) => Some(names.clone()),
-                    _ => None,
-                });
-                kept.for_each(|kept| names.extend(kept));
-                names.extend(NameList::without([name.as_str()]));
-                Zoom::Frames(names)
-            }),
-            LeftOut::Comm => match selected.threads {
-                Some(threads) => threads.comm().map(Zoom::WithoutComm),
-                None => None,
-            },
+            LeftOut::Function => self.selected_name().map(Zoom::WithoutFunction),
+            LeftOut::Comm => {
+                let threads = selected.threads.as_ref();
+                threads.and_then(Zoom::comm).map(Zoom::WithoutComm)
+            }
         };
         match (zoom, what) {
             (Some(zoom), _) => self.zoom(zoom),

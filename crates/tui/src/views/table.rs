@@ -381,9 +381,14 @@ fn threads_of(row: &Row, cx: &Context) -> Option<Zoom> {
         _ => None,
     };
     if let Some((tid, comm)) = task(Dimension::Tid) {
-        let mut threads = sampled.threads.iter();
-        let pid = threads.find(|thread| thread.tid == tid)?.pid;
-        return Some(Zoom::Thread { pid, tid, comm });
+        let threads = sampled.threads.iter();
+        let mut pids = threads
+            .filter(|thread| thread.tid == tid)
+            .map(|thread| thread.pid);
+        // Of several threads with one id, nobody knows which the row is of.
+        let pid = pids.next()?;
+        let is_one = pids.all(|other| other == pid);
+        return is_one.then_some(Zoom::Thread { pid, tid, comm });
     }
     if let Some((pid, comm)) = task(Dimension::Pid) {
         return Some(Zoom::Process { pid, comm });

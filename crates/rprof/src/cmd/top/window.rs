@@ -11,7 +11,7 @@ use rprof_perfdata::Reader;
 use rprof_profile::SampledProfile;
 use rprof_profile::view::SortKey;
 use rprof_profile::{Account, CountedTime, Filter, Profile, SampleWindow};
-use rprof_query::{Explorer, SampleSelection, StackFolding};
+use rprof_query::{Explorer, SampleSelection, StackFolding, tell_apart};
 use rprof_record::{RecordedSegment, save_segments, write_segments};
 use rprof_ringbuf::sys::give_back_free_memory;
 #[cfg(feature = "tui")]
@@ -112,7 +112,8 @@ impl LiveWindow {
             budget: reader.budget().clone(),
             ..Locator::default()
         };
-        let sampled = load_samples(&reader, &self.options, &mut |_| {}).context(reading)?;
+        let mut sampled = load_samples(&reader, &self.options, &mut |_| {}).context(reading)?;
+        tell_apart(&mut sampled, &self.options.group_by.dimensions)?;
         if self.options.filter.account != Account::OnCpu {
             let waits = open_waits(&reader).context(reading)?;
             self.before = Some((segment.end_ns, waits));

@@ -128,8 +128,10 @@ impl CodeReader {
         }
         narrow_tasks(filter, selection);
         // Own samples of a function are in its image.
-        let mut images = function.image.iter();
-        is_exact &= images.all(|image| selection.dsos.accepts(&[image]));
+        is_exact &= match &function.image {
+            Some(image) => selection.dsos.accepts(&[image]),
+            None => selection.dsos.is_empty(),
+        };
         if selection.frames.has_unwanted() {
             // What is not to be in a stack cannot be asked of callers.
             is_exact = false;

@@ -96,7 +96,7 @@ impl SampleReader {
             ..self.options(scope.account)
         };
         let mut sampled = self.opened.read(&options)?;
-        tell_apart(&mut sampled, &scope.by);
+        tell_apart(&mut sampled, &scope.by)?;
         let mut data = data(&self.opened.paths, &self.opened.first, sampled);
         if let Some(filter) = options.filter.title() {
             data.title += &format!(" ({filter})");

@@ -25,9 +25,10 @@ fn dsos_functions_and_threads_are_left_out_together_and_brought_back_one_by_one(
     press(&mut app, "<Esc>u");
     press(&mut app, "fserve<Enter>/answer<Enter>mF");
     assert_eq!(shown(&app), 100);
-    let what = line_with(&app, "stacks with");
-    assert!(what.contains("with function serve, without answer"));
+    assert!(screen(&app).contains("stacks with function serve, stacks without function answer"));
     press(&mut app, "<Esc>u");
+    assert_eq!(shown(&app), 150);
+    press(&mut app, "u");
     assert_eq!(shown(&app), 184);
     // Threads of any number of names.
     press(&mut app, "/compress<Enter>mT");

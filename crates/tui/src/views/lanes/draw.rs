@@ -81,11 +81,16 @@ pub(super) fn draw(view: &LanesView, cx: &Context, pen: &mut Pen<'_>, screen: &S
 /// Draws all threads as one: as high as they were busy together, compared with when they were most.
 fn draw_all(cx: &Context, pen: &mut Pen<'_>, names: Rect, lanes: &ThreadLanes) {
     draw_name(cx, pen, names, ALL, weight_of_all(lanes));
-    let most = lanes.running.iter().copied().max().unwrap_or(1);
+    let most = most_of_all(lanes);
     for (x, &weight) in (names.right()..).zip(&lanes.running) {
         let style = cx.look.lane();
         pen.text(Rect::new(x, names.y, 1, 1), sign(cx, weight, most), style);
     }
+}
+
+/// A full column of all threads: when they were most busy together.
+fn most_of_all(lanes: &ThreadLanes) -> u64 {
+    lanes.running.iter().copied().max().unwrap_or(1)
 }
 
 fn weight_of_all(lanes: &ThreadLanes) -> u64 {
@@ -96,10 +101,17 @@ fn weight_of_all(lanes: &ThreadLanes) -> u64 {
 fn heading(cx: &Context, pen: &mut Pen<'_>, at: Rect, lanes: &ThreadLanes) {
     let full = if cx.look.has_blocks { "\u{2588}" } else { "#" };
     let per = TimeUnit::of(lanes.slot_ns).text(lanes.slot_ns);
+    let of_all = match n_before(lanes) {
+        0 => String::new(),
+        _ if has_cpu_time(cx, lanes) => {
+            format!("; of all {}", cpus(most_of_all(lanes), lanes.slot_ns))
+        }
+        _ => "; of all their own".to_owned(),
+    };
     let what = match kind(cx) {
-        EventKind::CpuTime => "one full CPU",
-        kind if kind.is_time() => "all of the time",
-        _ => "the maximum",
+        EventKind::CpuTime => format!("one full CPU{of_all}"),
+        kind if kind.is_time() => format!("all of the time{of_all}"),
+        _ => format!("the maximum{of_all}"),
     };
     let n = u64::try_from(lanes.lanes.len()).unwrap_or(u64::MAX);
     let threads = Counted::new(n, "thread", "threads");
@@ -113,7 +125,7 @@ fn heading(cx: &Context, pen: &mut Pen<'_>, at: Rect, lanes: &ThreadLanes) {
     let text = if causes.is_empty() {
         format!("{threads}, {per} per column, {full} is {what}")
     } else {
-        format!("{threads}, {per} per column: {full} runs ")
+        format!("{threads}, {per} per column: {full} runs{of_all} ")
     };
     let end = pen.text(at, &text, cx.look.quiet());
     let rest = Rect::new(end, at.y, at.right().saturating_sub(end), 1);
@@ -252,20 +264,30 @@ pub(super) fn status(view: &LanesView, cx: &Context) -> Option<String> {
     ))
 }
 
-/// How busy all threads are in the chosen time: their share, and for times the CPUs that it is as much as.
+/// What all threads have in the chosen time: their share, and of time on CPUs how many are busy.
 fn busy(view: &LanesView, cx: &Context, lanes: &ThreadLanes) -> String {
-    let slots = view.chosen().filter_map(|slot| lanes.running.get(slot));
-    let within = slots.fold(0, |sum: u64, one| sum.saturating_add(*one));
-    let percent = cx.percent(within);
-    if !kind(cx).is_time() {
+    let all = lanes.lanes.iter().flat_map(|lane| {
+        let slots = view.chosen();
+        slots.filter_map(|slot| lane.slots.get(slot))
+    });
+    let percent = cx.percent(all.fold(0, |sum: u64, one| sum.saturating_add(*one)));
+    if !has_cpu_time(cx, lanes) {
         return percent;
     }
+    let running = view.chosen().filter_map(|slot| lanes.running.get(slot));
+    let running = running.fold(0, |sum: u64, one| sum.saturating_add(*one));
     let times = view.times(lanes);
     let length_ns = (times.end() - times.start()).saturating_add(1);
-    let hundredths = u128::from(within) * 100 / u128::from(length_ns);
-    format!(
-        "{percent}, {}.{:02} CPUs busy",
-        hundredths / 100,
-        hundredths % 100
-    )
+    format!("{percent}, {} CPUs busy", cpus(running, length_ns))
+}
+
+/// Whether the samples have time on CPUs.
+fn has_cpu_time(cx: &Context, lanes: &ThreadLanes) -> bool {
+    kind(cx).is_time() && lanes.running.iter().any(|&ns| ns > 0)
+}
+
+/// CPUs that are busy, with two decimals.
+fn cpus(running_ns: u64, length_ns: u64) -> String {
+    let hundredths = u128::from(running_ns) * 100 / u128::from(length_ns.max(1));
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
