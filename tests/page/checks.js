@@ -7,6 +7,7 @@
 const assert = require("node:assert/strict");
 const { readFileSync } = require("node:fs");
 const { Browser } = require("./browser.js");
+const ahead = require("./ahead.js");
 const callTree = require("./call_tree.js");
 const code = require("./code.js");
 const colours = require("./colours.js");
@@ -355,6 +356,7 @@ async function main() {
         console.log(`as expected: ${facts.page}`);
         continue;
       }
+      await ahead.check(tab);
       await sumsAreTheReports(tab, facts);
       await rowsAreTheReports(tab, facts);
       await aFunctionHasItsCallersAndCallees(tab, facts);

@@ -74,6 +74,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/details.js"),
     include_str!("assets/about.js"),
     include_str!("assets/keys.js"),
+    include_str!("assets/ahead.js"),
     include_str!("assets/main.js"),
 ];
 

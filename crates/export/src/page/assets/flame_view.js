@@ -41,7 +41,7 @@ function markFound({ profile, state }, flames) {
 
 /**
  * Boxes of what is selected, from the outermost frame inwards, or inverted.
- * @param {App} app
+ * @param {Pick<App, "profile" | "counts" | "state" | "comparison">} app
  * @param {"heavy" | "name"} order
  */
 function boxesOfStacks({ profile, counts, state, comparison }, order) {
@@ -89,6 +89,9 @@ function rootsChoice(app, id) {
 /** Boxes that were placed last: many look from one flame graph to the other and back. */
 const MOST_BOXES = 4;
 
+/** Beside them, so many of all that was recorded. */
+const MOST_OF_ALL = 2;
+
 class KnownBoxes {
   /** @param {App} app */
   constructor(app) {
@@ -103,9 +106,10 @@ class KnownBoxes {
   /**
    * What boxes of an order depend on, beside what is counted.
    * @param {string} order
+   * @param {State} [state]
    */
-  keyOf(order) {
-    const { inverted, frames, per, widths, threads, roots } = this.app.state;
+  keyOf(order, state = this.app.state) {
+    const { inverted, frames, per, widths, threads, roots } = state;
     return JSON.stringify([order, inverted, frames, per, widths, threads, roots]);
   }
 
@@ -126,7 +130,10 @@ class KnownBoxes {
     this.forget(one);
     const others = this.list.filter((other) => this.app.known.has(other.counts) && !(isInTime(one) && isInTime(other)));
     const before = this.list;
-    this.list = [one, ...others.slice(0, MOST_BOXES - 1)];
+    const last = [one, ...others.slice(0, MOST_BOXES - 1)];
+    // Many come back to everything.
+    const ofAll = others.filter((other) => !last.includes(other) && this.app.known.isOfAll(other.counts) && !isInTime(other));
+    this.list = [...last, ...ofAll.slice(0, MOST_OF_ALL)];
     for (const { boxes } of before) if (!this.list.some((other) => other.boxes === boxes)) boxes.unfolding?.release();
     return one.boxes;
   }
@@ -142,6 +149,15 @@ class KnownBoxes {
    */
   ofStacks(order) {
     return this.of(this.keyOf(order), () => boxesOfStacks(this.app, order));
+  }
+
+  /** The inverted boxes of what is selected, before somebody asks for them. */
+  prepareInverted() {
+    const { counts, profile, comparison } = this.app;
+    const state = { ...this.app.state, inverted: true };
+    const key = this.keyOf("heavy", state);
+    if (this.list.length >= MOST_BOXES || this.list.some((one) => one.counts === counts && one.key === key)) return;
+    this.list.push({ counts, key, boxes: boxesOfStacks({ counts, profile, comparison, state }, "heavy") });
   }
 }
 

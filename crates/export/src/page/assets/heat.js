@@ -191,11 +191,22 @@ class HeatMap {
     const { cells, theme, columns } = this;
     const most = cells.reduce((a, b) => Math.max(a, b), 0) || 1;
     if (w > 3) {
+      // One colour after the other: to change it takes longer than to fill a cell.
+      /** @type {Map<string, number[]>} */
+      const byColour = new Map();
       cells.forEach((samples, cell) => {
-        const [x, y] = this.placeOf(cell);
-        context.fillStyle = `rgb(${theme.heat(samples / most).join(" ")})`;
-        context.fillRect(x, y, w - 1, h > 3 ? h - 1 : h);
+        const colour = `rgb(${theme.heat(samples / most).join(" ")})`;
+        const list = byColour.get(colour);
+        if (list === undefined) byColour.set(colour, [cell]);
+        else list.push(cell);
       });
+      for (const [colour, list] of byColour) {
+        context.fillStyle = colour;
+        for (const cell of list) {
+          const [x, y] = this.placeOf(cell, w, h);
+          context.fillRect(x, y, w - 1, h > 3 ? h - 1 : h);
+        }
+      }
       return;
     }
     // Many thin columns are a picture with a pixel for each cell, stretched.
@@ -211,10 +222,14 @@ class HeatMap {
     context.drawImage(small, HEAT_LEFT, 0, columns * w, HEAT_ROWS * h);
   }
 
-  /** @param {number} cell */
-  placeOf(cell) {
+  /**
+   * @param {number} cell
+   * @param {number} w
+   * @param {number} h
+   */
+  placeOf(cell, w, h) {
     const row = cell % HEAT_ROWS;
-    return [HEAT_LEFT + Math.floor(cell / HEAT_ROWS) * this.cellWidth, (HEAT_ROWS - 1 - row) * this.cellHeight];
+    return [HEAT_LEFT + Math.floor(cell / HEAT_ROWS) * w, (HEAT_ROWS - 1 - row) * h];
   }
 
   /**
@@ -243,7 +258,7 @@ class HeatMap {
     context.stroke(outlineOf({ from, to, bottom: first % HEAT_ROWS, top: (last % HEAT_ROWS) + 1 }, w, h));
     context.setLineDash([]);
     if (letter === "") return;
-    const [x, y] = this.placeOf(first);
+    const [x, y] = this.placeOf(first, w, h);
     context.fillStyle = context.strokeStyle;
     context.fillRect(x, y + h - 14, 14, 14);
     context.fillStyle = colours.paper;
@@ -262,7 +277,7 @@ class HeatMap {
     for (const { time } of this.profile.losses) {
       const cell = Math.floor((time * HEAT_ROWS) / this.unit);
       if (cell < 0 || cell >= this.cells.length) continue;
-      const [x, y] = this.placeOf(cell);
+      const [x, y] = this.placeOf(cell, w, h);
       context.fillRect(x + w / 2 - 1.5, y + h / 2 - 1.5, 3, 3);
     }
   }

@@ -457,6 +457,7 @@ async function start() {
     document.documentElement.dataset.ready = "true";
     performance.mark("rprof-ready");
     /** @type {any} */ (globalThis).rprofPage = app;
+    prepareAhead(app);
   } catch (error) {
     status.textContent = `Cannot show this page: ${error instanceof Error ? error.message : error}`;
     throw error;

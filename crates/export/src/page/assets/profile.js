@@ -185,6 +185,8 @@ class Profile {
    */
   moveStacks(counts, moved) {
     const before = this.moved;
+    // They are as they were recorded.
+    if (before === null && counts === null && moved !== null) return void (this.moved = moved);
     const after = new Int32Array(this.recorded.parents.length);
     for (let at = 0; at < after.length; at++) {
       const node = before === null ? at : before[at];

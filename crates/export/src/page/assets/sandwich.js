@@ -141,10 +141,11 @@ class Sandwich {
 function ownOf(profile, { weights }, wanted) {
   const { flags, frameOfFunction, functionOf, labels, parents } = profile;
   const isWait = (flags[frameOfFunction[wanted]] & FLAGS.wait) !== 0;
+  const hasWaits = profile.head.waits !== undefined;
   let sum = 0;
   for (let node = 0; node < parents.length; node++) {
     if (weights[node] === 0) continue;
-    const code = isWait ? node : profile.codeOf(node);
+    const code = isWait || !hasWaits ? node : profile.codeOf(node);
     if (parents[code] >= 0 && functionOf[labels[code]] === wanted) sum += weights[node];
   }
   return sum;

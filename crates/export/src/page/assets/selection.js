@@ -208,6 +208,14 @@ class KnownCounts {
     return counts;
   }
 
+  /**
+   * Whether they are of all that was recorded of an event.
+   * @param {Counts} counts
+   */
+  isOfAll(counts) {
+    return this.list.some((one) => one.counts === counts && one.key.startsWith("all"));
+  }
+
   /** @param {Counts} counts */
   has(counts) {
     return this.list.some((one) => one.counts === counts);

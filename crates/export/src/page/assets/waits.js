@@ -74,7 +74,10 @@ class TimeSlots {
     if (end <= begin) return visit(this.slot(time), weight);
     const [from, to] = [Math.max(begin, this.start), Math.min(end, this.end)];
     const perNs = weight / (end - begin);
-    for (let slot = this.slot(from), last = this.slot(to); slot <= last; slot++) {
+    const [first, last] = [this.slot(from), this.slot(to)];
+    // Most are within one.
+    if (first === last && from < to) return visit(first, (to - from) * perNs);
+    for (let slot = first; slot <= last; slot++) {
       const left = this.start + slot / this.scale;
       const part = Math.min(to, left + 1 / this.scale) - Math.max(from, left);
       if (part > 0) visit(slot, part * perNs);

@@ -1,0 +1,26 @@
+// What is likely asked for next, found in idle time once the page is ready.
+
+/** Of more stacks, to find it takes longer than a pause of the user. */
+const MOST_AHEAD = 1e6;
+
+/** A step begins only if the browser expects so many idle milliseconds. */
+const IDLE_MS = 25;
+
+/** @param {App} app */
+function prepareAhead(app) {
+  const { profile } = app;
+  if (profile.parents.length > MOST_AHEAD || profile.sides !== null) return;
+  /** @type {(() => void)[]} */
+  const steps = [
+    ...(/** @type {Grouping[]} */ (["function", "image", "thread"])).map((grouping) => () => void rowColumns(profile, grouping)),
+    () => void app.counts.totals(profile),
+    () => app.boxes.prepareInverted(),
+  ];
+  const request = globalThis.requestIdleCallback ?? ((/** @type {IdleRequestCallback} */ step) =>
+    setTimeout(() => step({ didTimeout: false, timeRemaining: () => IDLE_MS }), 300));
+  const step = (/** @type {IdleDeadline} */ deadline) => {
+    if (deadline.timeRemaining() >= IDLE_MS) steps.shift()?.();
+    if (steps.length > 0) request(step);
+  };
+  request(step);
+}
