@@ -37,7 +37,8 @@ function shown(tab) {
         const { path, line: number, text } = code.line(line);
         return [path + ":" + number, text, sum.samples];
       });
-      return { name: code.head.name, image: code.head.image, instructions, lines, isWhole: counts.isWhole };
+      const { samples } = counts.functions[view.code.functions.indexOf(code)];
+      return { name: code.head.name, samples, image: code.head.image, instructions, lines, isWhole: counts.isWhole };
     });
   })()`);
 }
@@ -61,6 +62,8 @@ function areEqual(page, functions) {
     assert.deepEqual(own.map(([address, , samples, weight]) => [address, samples, weight].join(" ")), counted, one.name);
     n += own.length;
     if (same === undefined) continue;
+    const all = same.instructions.reduce((/** @type {number} */ sum, /** @type {any} */ it) => sum + first(it.counts).samples, 0);
+    assert.equal(one.samples, all, one.name);
     const lines = same.lines.map((/** @type {any} */ line) =>
       [`${line.file}:${line.line}`, line.text ?? null, first(line.counts).samples].join("\n"));
     assert.deepEqual(one.lines.map((/** @type {any} */ line) => line.join("\n")).sort(), lines.sort(), one.name);
@@ -91,9 +94,30 @@ async function check(tab, facts) {
   const threads = await tab.run(`rprofPage.profile.head.threads.filter(([, tid]) => tid === ${tid}).length`);
   if (threads === 1) areEqual(await shown(tab), annotated(facts, ["--tid", String(tid)]));
   await show(tab, { thread: null });
+  await theListHasTheHottestFirst(tab);
   await aFunctionIsOneStepAway(tab, facts);
   await rowsSayWhatIsCounted(tab);
   await tab.run(`rprofPage.set({ view: "flame", focus: null, listing: null })`);
+}
+
+/** Whether or not the page shows the instructions. @param {Tab} tab */
+async function theListHasTheHottestFirst(tab) {
+  const [samples, listed, first] = await tab.run(`(() => {
+    const view = rprofPage.views.all.code;
+    const { functions } = view.counts(view.code);
+    const listed = [...view.functions.options].map(({ value }) => functions[value].weight);
+    // Instructions of the hottest are left out.
+    const { weights } = view.known.code;
+    const hottest = view.code.functions[view.functions.options[0].value];
+    weights.fill(0, hottest.first, hottest.first + hottest.n);
+    rprofPage.show();
+    const options = [...view.functions.options].map(({ value }) => functions[value].weight);
+    view.known = null;
+    return [functions.map(({ weight }) => weight), listed, options];
+  })()`);
+  samples.sort((/** @type {number} */ a, /** @type {number} */ b) => b - a);
+  assert.deepEqual(listed, samples);
+  assert.deepEqual(first, samples);
 }
 
 /** From a row's menu, and by its key. @param {Tab} tab @param {Facts} facts */

@@ -71,6 +71,15 @@ async function aChoiceKeepsNoKeys(tab) {
   await tab.run(`document.activeElement.blur(); rprofPage.set({ view: "flame" })`);
 }
 
+/** What was pointed at in another view is not said of this one. @param {Tab} tab */
+async function whatIsPointedAtIsThere(tab) {
+  await tab.run(`rprofPage.details.say("a box"); rprofPage.set({ view: "table" })`);
+  assert.equal(await tab.run(`document.getElementById("pointed").textContent`), "");
+  await tab.run(`rprofPage.details.say("a row"); rprofPage.set({ view: "flame" })`);
+  assert.equal(await tab.run(`document.getElementById("pointed").textContent`), "");
+  assert.match(await tab.run(`document.querySelector("#notes li").textContent`), /^Whole recording: \d+ samples/);
+}
+
 /** @param {Tab} tab */
 async function helpHasRoom(tab) {
   await tab.run(`document.getElementById("help").showModal()`);
@@ -135,6 +144,7 @@ async function check(tab, facts) {
   await backLeadsToWhatWasSeenBefore(tab);
   await escapeTakesTheLastStepBack(tab);
   await aChoiceKeepsNoKeys(tab);
+  await whatIsPointedAtIsThere(tab);
   await helpHasRoom(tab);
   await labelsOfTheHeatMapAreWhole(tab);
   await numbersHaveOneForm(tab);

@@ -40,6 +40,12 @@ async function check(tab, facts) {
     return kind.endsWith("-time") ? [...document.querySelector("#summary table").querySelectorAll("small")].map((one) => size(one.textContent)) : null;
   })()`);
   for (const [at, time] of (times ?? []).entries()) assert.ok(Math.abs(time - self[at].self) <= 0.01 * self[at].self, `${time} ${self[at].self}`);
+  // Where CPU time is an estimate, it says of what.
+  const [isEstimated, said] = await tab.run(`(() => {
+    const [{ kind, each }] = rprofPage.profile.head.events;
+    return [kind === "cpu-time" && each !== null, document.querySelector("#summary .facts").textContent];
+  })()`);
+  if (isEstimated) assert.match(said, /Total[\d.]+ m?s: \d+ samples of [\d.]+ .?s each/);
   const span = await tab.run(`rprofPage.profile.head.span_ns`);
   for (const state of [{}, { thread: 0 }, { range: [0, Math.floor(span / 3)] }, { range: [span / 2, span], thread: 0 }]) {
     await tab.run(`rprofPage.set(${JSON.stringify({ range: null, thread: null, ...state })})`);

@@ -167,6 +167,45 @@ async function sumsOfWaitsAreWhole(tab) {
   assert.match(ofPart, /^\D*[\d,]+ longest of [\d,]+ waits$/);
 }
 
+/** Of all waits, or of the longest. @param {Tab} tab */
+async function sumsByWakerSayOfWhichWaits(tab) {
+  const [part, all] = await tab.run(`(() => {
+    const { head } = rprofPage.profile;
+    const before = head.n_all_waits;
+    rprofPage.set({ view: "waits" });
+    const view = rprofPage.views.all.waits;
+    view.wakers.checked = true;
+    head.n_all_waits = rprofPage.profile.waits.n + 5;
+    view.show();
+    const part = view.note.textContent;
+    head.n_all_waits = before;
+    view.show();
+    const all = view.note.textContent;
+    view.wakers.checked = false;
+    rprofPage.set({ view: "flame" });
+    return [part, all];
+  })()`);
+  assert.match(part, /^Counts and sums are of the \d+ longest of \d+ waits/);
+  assert.doesNotMatch(all, /longest/);
+}
+
+/** A thread is in one place at a time. @param {Tab} tab */
+async function noMoreThreadsThanThereAre(tab) {
+  const most = await tab.run(`(() => {
+    const { overview, profile } = rprofPage;
+    const all = new Set(profile.head.threads.map(([, tid]) => tid)).size;
+    const most = [];
+    for (const thread of [null, 0]) {
+      rprofPage.set({ thread });
+      most.push(overview.slots.mostAtOnce);
+    }
+    rprofPage.set({ thread: null });
+    return [...most, all];
+  })()`);
+  assert.equal(most[1], 1);
+  assert.ok(most[0] <= most[2], String(most));
+}
+
 /** @param {Tab} tab */
 async function keysOfTheTimeline(tab) {
   const result = await tab.run(`(() => {
@@ -250,6 +289,8 @@ async function check(tab, facts) {
   await threadsAreCountedById(tab);
   await whoWaitsHasALane(tab);
   await sumsOfWaitsAreWhole(tab);
+  if (await tab.run(`rprofPage.profile.waits.n > 0 && rprofPage.views.all.waits !== undefined`)) await sumsByWakerSayOfWhichWaits(tab);
+  await noMoreThreadsThanThereAre(tab);
   await keysOfTheTimeline(tab);
   await namesOfLanesGoBeforeIds(tab);
   await theSentenceIsOfWhatIsShown(tab);

@@ -36,6 +36,25 @@ async function rangesAreTyped(tab) {
   assert.equal(await typeRange(tab, ""), null);
 }
 
+/** What is clicked is under the pointer until the click is over. @param {Tab} tab */
+async function aClickBesideTheFieldIsNotLost(tab) {
+  await tab.run(`rprofPage.addTransform({ kind: "types", grouping: "all", key: 0 }); document.getElementById("type-range").click()`);
+  const chip = await tab.run(`(() => {
+    const { left, top, width, height } = document.querySelector(".chip").getBoundingClientRect();
+    return [left + width - 8, top + height / 2];
+  })()`);
+  await tab.drag(chip);
+  assert.deepEqual(await tab.run(`rprofPage.state.transforms`), []);
+  await tab.run(`new Promise((resolve) => setTimeout(resolve, 0))`);
+  assert.equal(await tab.run(`document.getElementById("typed-range")`), null);
+  // Who leaves it by a key is where the key leads.
+  await tab.run(`document.getElementById("type-range").click()`);
+  await tab.run(`rprofPage.search.focus()`);
+  await tab.run(`new Promise((resolve) => setTimeout(resolve, 0))`);
+  assert.deepEqual(await tab.run(`[document.getElementById("typed-range"), document.activeElement.id]`), [null, "search"]);
+  await tab.run(`rprofPage.search.blur()`);
+}
+
 /** @param {Tab} tab */
 async function functionsAreChosenByName(tab) {
   await tab.run(`rprofPage.set({ view: "sandwich" })`);
@@ -76,6 +95,7 @@ async function lettersChooseInMenus(tab) {
 /** @param {Tab} tab */
 async function check(tab) {
   await rangesAreTyped(tab);
+  await aClickBesideTheFieldIsNotLost(tab);
   await functionsAreChosenByName(tab);
   await lettersChooseInMenus(tab);
 }

@@ -18,7 +18,8 @@ function describePage(profile) {
     event.append(option);
   });
   event.disabled = head.events.length < 2;
-  const notes = [...head.notes, ...lackingNotes(profile), ...joinedNotes(head), ...head.warnings];
+  const quality = head.notes.map((note) => (profile.sides === null ? `Whole recording: ${note}` : note));
+  const notes = [...quality, ...lackingNotes(profile), ...joinedNotes(head), ...head.warnings];
   element("notes", HTMLElement).replaceChildren(...notes.map((note) => made("li", note)));
   element("overview", HTMLElement).hidden = !head.has_times;
   element("show-code", HTMLElement).hidden = profile.sides !== null || !HAS_CODE;

@@ -91,6 +91,8 @@ class PageCode {
      * @type {Uint32Array | null}
      */
     this.places = head.has_places ? readPlaces(reading, profile) : null;
+    /** @type {{ofNode: Int32Array, ofInstruction: Int32Array} | null} */
+    this.where = null;
     /** @type {Map<string, number[]>} */
     this.byName = new Map();
     this.functions.forEach(({ head, inlined }, number) => {
@@ -101,6 +103,33 @@ class PageCode {
         else list.push(number);
       }
     });
+  }
+
+  /**
+   * The function of each instruction; and by node of what was recorded, the function with code that its innermost frame
+   * is of, or is inlined into; -1 if there is none.
+   * @param {Profile} profile
+   */
+  whereRowsAre(profile) {
+    if (this.where !== null) return this.where;
+    const { labels, parents, flags, names, images, head: { strings } } = profile.recorded;
+    const ofInstruction = new Int32Array(this.nInstructions);
+    /** @type {Map<string, number>} */
+    const numbers = new Map();
+    this.functions.forEach(({ head, imageName, first, n }, number) => {
+      ofInstruction.fill(number, first, first + n);
+      for (const image of [imageName, head.image]) if (!numbers.has(`${image}\n${head.name}`)) numbers.set(`${image}\n${head.name}`, number);
+    });
+    const ofFrame = Int32Array.from(names, (name, frame) => numbers.get(`${strings[images[frame]]}\n${strings[name]}`) ?? -1);
+    const ofNode = new Int32Array(parents.length).fill(-1);
+    for (let node = 0; node < ofNode.length; node++) {
+      const parent = parents[node];
+      if (parent < 0) continue;
+      const isPart = (flags[labels[node]] & (FLAGS.inlined | FLAGS.wait)) !== 0 && parents[parent] >= 0;
+      ofNode[node] = isPart ? ofNode[parent] : ofFrame[labels[node]];
+    }
+    this.where = { ofNode, ofInstruction };
+    return this.where;
   }
 
   /**

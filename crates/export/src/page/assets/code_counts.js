@@ -9,6 +9,11 @@ class CodeCounts {
     this.samples = new Float64Array(n);
     /** Whether these are counts of the whole recording, whatever is selected. */
     this.isWhole = false;
+    /**
+     * What each function counts, at instructions that the page leaves out, too.
+     * @type {Sum[]}
+     */
+    this.functions = [];
   }
 
   /**
@@ -24,6 +29,7 @@ class CodeCounts {
       counts.isWhole = true;
       for (const { head, first } of code.functions) {
         const event = head.events.find(({ event }) => event === selection.event);
+        counts.functions.push({ weight: event?.weight ?? 0, samples: event?.samples ?? 0 });
         event?.at.forEach((at, nth) => {
           weights[first + at] = event.weights[nth];
           samples[first + at] = event.n[nth];
@@ -32,9 +38,18 @@ class CodeCounts {
       return counts;
     }
     const kept = keptNodes(profile, selection);
+    counts.functions = code.functions.map(() => ({ weight: 0, samples: 0 }));
+    const { ofNode, ofInstruction } = code.whereRowsAre(profile);
+    const { stacks } = profile.recorded;
     forRows(profile, selection, (node, weight, n, _time, _thread, row) => {
       const place = places[row];
-      if (place === 0 || node < 0 || (kept !== null && kept[node] === 0)) return;
+      if (node < 0 || (kept !== null && kept[node] === 0)) return;
+      const number = place > 0 ? ofInstruction[place - 1] : ofNode[stacks[row] - 1];
+      if (number >= 0) {
+        counts.functions[number].weight += weight;
+        counts.functions[number].samples += n;
+      }
+      if (place === 0) return;
       weights[place - 1] += weight;
       samples[place - 1] += n;
     });

@@ -123,9 +123,8 @@ class CodeView {
 
   /** @param {CodeCounts} counts */
   hottest(counts) {
-    const all = this.code?.functions ?? [];
-    const sums = all.map((code) => counts.sum(code, () => true).weight);
-    return sums.reduce((most, sum, at) => (sum > sums[most] ? at : most), 0);
+    const sums = counts.functions;
+    return sums.reduce((most, { weight }, at) => (weight > sums[most].weight ? at : most), 0);
   }
 
   /**
@@ -136,7 +135,7 @@ class CodeView {
    */
   listFunctions(code, counts, listing) {
     const { whole } = this.app;
-    const all = code.functions.map((one, number) => ({ one, number, sum: counts.sum(one, () => true).weight }));
+    const all = code.functions.map((one, number) => ({ one, number, sum: counts.functions[number].weight }));
     all.sort((a, b) => b.sum - a.sum);
     const options = all.map(({ one, number, sum }) => {
       const option = made("option", `${percent(sum, whole)}  ${middleCut(one.head.name, 80)}`);
@@ -166,15 +165,18 @@ class CodeView {
    */
   say(code, counts, inlined) {
     const { app } = this;
+    const whole = counts.functions[this.code?.functions.indexOf(code) ?? 0];
     const { weight, samples } = counts.sum(code, (at) => inlined === null || code.isOf(at, inlined));
     const event = app.profile.head.events[app.state.event];
     const what = inlined === null ? code.head.name : `${inlined}, inlined into ${code.head.name}`;
+    // Long functions are there in part.
+    const all = inlined !== null || whole.samples === samples ? "" : ` (${counted(whole.samples, "sample", "samples")} in all of it)`;
     const { shown } = app.counts;
     const isPart = counts.isWhole && (shown.weight !== event.weight || app.state.transforms.length > 0);
     const of = isPart ? ` of the whole recording: the page does not know where each sample was taken, so its filters do not apply` : "";
     const lanes = (this.lanes?.hidden ?? 0) > 0 ? ` ${counted(this.lanes?.hidden ?? 0, "jump is", "jumps are")} not drawn.` : "";
     this.said.textContent = `${what}${inBrackets(code.imageName)}: ${counted(samples, "sample", "samples")} at the instructions shown, ` +
-      `${amount(event, weight)}, ${percent(weight, counts.isWhole ? event.weight : app.whole)}${of}.${lanes}`;
+      `${amount(event, weight)}, ${percent(weight, counts.isWhole ? event.weight : app.whole)}${all}${of}.${lanes}`;
   }
 
   /**

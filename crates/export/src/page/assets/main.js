@@ -67,7 +67,11 @@ class App {
     this.profile.isByLine = this.state.frames === "line";
     this.theme.show(this.state.colours);
     const changed = /** @type {(keyof State)[]} */ (Object.keys(this.state));
-    if (changed.some((name) => !KEEPS_SELECTED.has(name) && !isSame(this.state[name], before[name]))) this.details.choose(null);
+    if (changed.some((name) => !KEEPS_SELECTED.has(name) && !isSame(this.state[name], before[name]))) {
+      this.details.choose(null);
+      // What was pointed at is not there any more.
+      this.details.say("");
+    }
     const isTransformed = !isSame(transforms, before.transforms) || threads !== before.threads;
     if (isTransformed) transform(this.profile, transforms, threads);
     const isOther = event !== before.event || thread !== before.thread || keep !== before.keep;

@@ -178,7 +178,9 @@ class Overview {
     context.font = "11px system-ui, sans-serif";
     const seconds = this.span / Math.max(1, this.drawn.n) / 1e9;
     const rate = most / seconds;
-    const said = kind.endsWith("-time") ? `up to ${(rate / 1e9).toFixed(1)} ${kind === "cpu-time" ? "CPUs" : "threads"}` : `up to ${short(rate)}/s`;
+    // A sample stands for about as long as it counts: a slot may get one more of a thread than it has room for.
+    const atOnce = Math.min(rate / 1e9, this.drawn.mostAtOnce);
+    const said = kind.endsWith("-time") ? `up to ${atOnce.toFixed(1)} ${kind === "cpu-time" ? "CPUs" : "threads"}` : `up to ${short(rate)}/s`;
     context.fillText(shortened(context, said, scale.left - 24), 16, STRIP / 2 + 12);
   }
 
@@ -316,13 +318,16 @@ function* slotsInSteps(profile, selection, event, span) {
     slots.add(node, weight, time, row);
   });
   let done = 0;
+  const threads = new Set();
   for (const [thread, first, end] of spansInSteps(profile, rows)) {
+    threads.add(profile.head.threads[thread][1]);
     add(thread, first, end);
     done += end - first;
     if (done < ROWS_OF_SLOTS) continue;
     done = 0;
     yield;
   }
+  if (!profile.head.by_name) slots.mostAtOnce = Math.min(threads.size, profile.head.events[event].kind === "cpu-time" ? profile.n_cpus : Infinity);
   return slots;
 }
 

@@ -117,6 +117,8 @@ class Profile {
     this.movedStacks = null;
     this.events = reading.fillDifferences(new Uint16Array(head.has_events ? rows : 0), this.starts);
     this.cpus = reading.fillDifferences(new Uint16Array(head.has_cpus ? rows : 0), this.starts);
+    /** CPUs that samples were taken on, where these are known. */
+    this.n_cpus = head.has_cpus ? new Set(this.cpus).size : Infinity;
     this.counts = reading.fill(new Uint32Array(head.has_samples ? rows : 0));
     this.weights = reading.fill(new Float64Array(head.has_weights ? rows : 0));
     /** The largest weight. */

@@ -66,7 +66,8 @@ class Summary {
     if (hasTimes) facts.push(["Duration", duration(span)]);
     const lost = event.lost > 0 ? `, ${event.lost_at_least ? "at least " : ""}${wholeNumber(event.lost)} lost` : ", none lost";
     facts.push(["Event", `${event.name}: ${counted(event.samples, ...nounsOf(event))}${lost}`]);
-    facts.push(["Total", amount(event, event.weight)]);
+    const each = event.kind === "cpu-time" && event.each !== null ? `: ${counted(event.samples, "sample", "samples")} of ${duration(event.each)} each` : "";
+    facts.push(["Total", `${amount(event, event.weight)}${each}`]);
     if (event.kind === "cpu-time" && hasTimes && span > 0) {
       facts.push(["CPUs in use", `${(event.weight / span).toFixed(2)} on average`]);
     }
@@ -74,7 +75,8 @@ class Summary {
     const run = this.running.get(number) ?? runningOf(this.app);
     this.running.set(number, run);
     if (run !== null) {
-      facts.push(["CPU time", `${duration(run.weight)} by context switches (${counted(run.samples, "sample", "samples")})`]);
+      facts.push(["CPU time", `${duration(run.weight)}, measured by context switches; without --wall it is estimated from ` +
+        `${counted(run.samples, "sample", "samples")}, and differs a little`]);
     }
     if (profile.sides === null && profile.head.waits === undefined && profile.waits.n === 0) {
       facts.push(["Waits", "not in this page: rprof record --off-cpu records them, rprof export --wall shows them"]);

@@ -47,7 +47,24 @@ class TypedRange {
       if (event.key === "Escape") this.edit(false);
       else this.apply();
     });
-    this.field.addEventListener("blur", () => this.field.isConnected && this.field.value === this.said() && this.edit(false));
+    // A click that takes the focus away is still to reach what it is on: nothing moves before it has.
+    let isPressed = false;
+    addEventListener("pointerdown", () => (isPressed = true), true);
+    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => (isPressed = false), true);
+    this.field.addEventListener("blur", () => {
+      const leave = () => setTimeout(() => this.leave(), 0);
+      if (isPressed) addEventListener("pointerup", leave, { once: true });
+      else leave();
+    });
+  }
+
+  /** The field is a button again, unless something was typed. */
+  leave() {
+    const { field } = this;
+    if (!this.isEdited || !field.isConnected || document.activeElement === field || field.value !== this.said()) return;
+    this.isEdited = false;
+    this.app.showChips();
+    this.app.ranges.show();
   }
 
   /** @returns {HTMLElement[]} */

@@ -98,7 +98,10 @@ class WaitTable {
     const { waits, head } = app.profile;
     const said = [];
     const { n_all_waits: all } = head;
-    if (isByWaker && all !== undefined && all > waits.n) said.push(`The ${wholeNumber(waits.n)} longest of ${wholeNumber(all)} waits.`);
+    if (isByWaker && all !== undefined && all > waits.n) {
+      const others = head.waits === undefined ? "" : `; without "by waker" the sums are of all`;
+      said.push(`Counts and sums are of the ${wholeNumber(waits.n)} longest of ${wholeNumber(all)} waits${others}.`);
+    }
     if (isByWaker && threadsLeft(app.profile, app.state) === null) said.push("Filters of stacks and CPUs do not apply here.");
     if (this.rows.some(({ label }) => /futex|lock/.test(nameOfCause(app.profile, label)))) {
       said.push("No locks are recorded: rprof record --off-cpu --lock, then rprof lock, says which they wait for.");

@@ -25,6 +25,8 @@ class TimeSlots {
      * @type {Map<number, Float64Array>}
      */
     this.waits = new Map();
+    /** No more threads run or wait at a time. */
+    this.mostAtOnce = Infinity;
   }
 
   /**
