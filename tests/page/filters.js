@@ -127,6 +127,12 @@ async function numbersAreTheReports(tab, facts) {
     { transforms: [...process.slice(0, 1), ...task.slice(0, 3), ...cpu] },
     ...process.map((one) => ({ transforms: [one, ...cpu.slice(0, 1)] })),
   ];
+  const pattern = (/** @type {string} */ kind, /** @type {string} */ text) => ({ kind, grouping: "pattern", key: 0, text });
+  states.push(
+    { transforms: [pattern("keep", "SOL.E|parse")] },
+    { transforms: [pattern("drop", "^pri"), ...cpu.slice(0, 1)] },
+    { transforms: [pattern("keep", "^(both)$".replace(/[()]/g, "")), pattern("drop", "rint"), pattern("drop", "solve"), task[0]] },
+  );
   if (facts.flags.length === 0) states.push({ transforms: [task[1], cpu[0]], range: [Math.floor(span / 4), Math.floor(span / 2)] });
   for (const { transforms, range } of states) {
     await tab.run(`rprofPage.set(${JSON.stringify({ transforms, range: range ?? null })})`);

@@ -5,7 +5,7 @@ const assert = require("node:assert/strict");
 const { execFileSync } = require("node:child_process");
 
 /** @typedef {import("./checks.js").Tab} Tab */
-/** @typedef {import("./checks.js").Facts & {file: string, rprof: string}} Facts */
+/** @typedef {import("./checks.js").Facts & {file: string, rprof: string, root: string | null}} Facts */
 
 /** What is shown, and the command. @param {Tab} tab */
 function shown(tab) {
@@ -16,10 +16,12 @@ function shown(tab) {
 
 /** Samples that a command finds, which a shell reads. @param {Facts} facts @param {string} command */
 function samplesOf(facts, command) {
-  const words = command.replace(/^rprof report -i perf\.data/, '"$0" report --no-debuginfod -i "$1"');
+  // Files of a fixture are beside it.
+  const root = facts.root === null ? "" : ' --symfs "$2"';
+  const words = command.replace(/^rprof report -i perf\.data/, `"$0" report --no-debuginfod${root} -i "$1"`);
   assert.notEqual(words, command);
   const script = `${words} --format json --no-children -g none -n`;
-  const out = execFileSync("sh", ["-c", script, facts.rprof, facts.file], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const out = execFileSync("sh", ["-c", script, facts.rprof, facts.file, facts.root ?? ""], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
   const [event] = JSON.parse(out).events;
   return event.rows.reduce((/** @type {number} */ sum, /** @type {any} */ row) => sum + row.sample, 0);
 }
@@ -61,8 +63,17 @@ async function check(tab, facts) {
     const { samples, command, lacks } = await shown(tab);
     if (lacks === "" && !/\\x/.test(command)) assert.equal(samplesOf(facts, command), samples, command);
   }
-  await tab.run(`rprofPage.set({ transforms: [{ kind: "drop", grouping: "function", key: 0 }] })`);
-  assert.match((await shown(tab)).lacks, /without /);
+  // Stacks by names and patterns, as far as reports read them alike.
+  const pattern = (/** @type {string} */ kind, /** @type {string} */ text) => ({ kind, grouping: "pattern", key: 0, text });
+  const rest = { kind: "drop", grouping: "function", key: 0 };
+  for (const transforms of [[pattern("keep", "A|E")], [pattern("drop", "^.a")], [rest], [pattern("keep", "a"), pattern("drop", "e.*e"), rest]]) {
+    await tab.run(`rprofPage.set({ transforms: ${JSON.stringify(transforms)} })`);
+    const { samples, command, lacks } = await shown(tab);
+    if (lacks === "") assert.equal(samplesOf(facts, command), samples, command);
+    else assert.match(lacks, /with(out)? /);
+  }
+  await tab.run(`rprofPage.set({ transforms: [{ kind: "merge", grouping: "function", key: 0 }, rest] })`.replace("rest", JSON.stringify(rest)));
+  assert.match((await shown(tab)).lacks, /merged: .*without /);
   await tab.run(`rprofPage.set({ transforms: [], view: "flame" })`);
 }
 

@@ -43,15 +43,32 @@ function transformed(page) {
   const withoutTypes = (name) => name
     .replace(/([^<(&* [,])<[^<>]*>/g, "$1<...>")
     .replace(/([^<(&* [,])<[^<>]*$/, "$1<...");
-  const is = ({ grouping, key }) => (frame) => frame[grouping] === key && !frame.isWait;
+  const is = ({ grouping, key, text }) => (frame) =>
+    (grouping === "pattern" ? new RegExp(text, "i").test(frame.name) : frame[grouping] === key && !frame.isWait);
+  const isOnPath = (stack, { path }) => stack[0].thread === path[0] && path.slice(1).every((one, at) => stack[at + 1]?.function === one);
+  // Where in a stack a node or a function is.
+  const placeOf = (stack, one) => (one.path === undefined ? stack.findIndex(is(one)) : isOnPath(stack, one) ? one.path.length - 1 : -1);
   const apply = {
     keep: (stack, one) => (stack.some(is(one)) ? stack : null),
     drop: (stack, one) => (stack.some(is(one)) ? null : stack),
     focus: (stack, one) => {
-      const at = stack.findIndex(is(one));
+      const at = placeOf(stack, one);
       return at < 0 ? null : [stack[0], ...stack.slice(at)];
     },
-    merge: (stack, one) => stack.filter((frame) => !is(one)(frame)),
+    merge: (stack, one) => {
+      if (one.path !== undefined) return stack.filter((_, at) => at !== placeOf(stack, one));
+      const hides = one.grouping === "pattern" ? (frame) => frame.thread === undefined && !frame.isWait && is(one)(frame) : is(one);
+      return stack.filter((frame) => !hides(frame));
+    },
+    show: ([thread, ...stack], one) => {
+      if (!stack.some(is(one))) return null;
+      return [thread, ...stack.filter((frame) => frame.isWait || is(one)(frame))];
+    },
+    self: (stack, one) => {
+      const last = stack.findLastIndex(({ isWait }) => !isWait);
+      const isSelf = one.path === undefined ? is(one)(stack[last]) : placeOf(stack, one) === last;
+      return isSelf ? [stack[0], ...stack.slice(last)] : null;
+    },
     collapse: (stack, one) => {
       if (one.grouping === "function") {
         const at = stack.findIndex(is(one));
@@ -104,13 +121,29 @@ function candidates(page, n) {
   const all = [{ kind: "types", grouping: "all", key: 0 }];
   const few = (grouping) => page.rows(grouping).slice().sort((a, b) => b.total - a.total).slice(0, n).map(({ key }) => key);
   const kinds = {
-    function: ["keep", "drop", "focus", "merge", "collapse", "recursion"],
+    function: ["keep", "drop", "focus", "merge", "self", "collapse", "recursion"],
     image: ["keep", "drop", "merge", "collapse"],
     thread: ["keep", "drop"],
   };
   for (const [grouping, names] of Object.entries(kinds)) {
     for (const key of few(grouping)) for (const kind of names) all.push({ kind, grouping, key });
   }
+  // Nodes on the heaviest path, and what is at its end.
+  const { boxes } = page.views.all.flame.graph;
+  const isCode = (box) => boxes.labels[box] >= 0 && (page.profile.flags[boxes.labels[box]] & 64) === 0;
+  let [box] = boxes.childrenOf(-1);
+  for (let depth = 0; box !== undefined; depth++) {
+    const next = boxes.childrenOf(box).find(isCode);
+    if (depth > 0 && (depth === 2 || (next === undefined && n > 1))) {
+      const [thread, ...frames] = boxes.pathOf(box).reverse();
+      const path = [-1 - thread, ...frames.map((frame) => page.profile.functionOf[frame])];
+      for (const kind of ["focus", "merge", "self"]) all.push({ kind, grouping: "path", key: 0, path });
+    }
+    box = next;
+  }
+  const [heaviest] = page.rows("function").slice().sort((a, b) => b.self - a.self);
+  const text = /\w{2,}/.exec(heaviest.name)?.[0].toUpperCase() ?? ".";
+  for (const kind of ["keep", "drop", "merge", "show"]) all.push({ kind, grouping: "pattern", key: 0, text });
   return all;
 }
 
@@ -162,6 +195,8 @@ async function check(tab) {
   const result = await tab.run(`(() => { ${script}; return compared(rprofPage); })()`);
   assert.ok(result.n > 20, JSON.stringify(result));
   await chipsAreUndoneAlone(tab);
+  await nodesHaveTransformsOfTheirOwn(tab);
+  await patternsAreUsedForMore(tab);
 }
 
 /** @param {Tab} tab */
@@ -200,6 +235,99 @@ async function chipsAreUndoneAlone(tab) {
   await tab.run(`location.hash = "#transforms=drop.function.999999~eat.function.0~merge.thread.0~keep.line~types.all.1"`);
   await tab.run(`new Promise((done) => setTimeout(done, 0))`);
   assert.deepEqual(await tab.run(`rprofPage.state.transforms`), []);
+}
+
+/** Of functions, and of lines. @param {Tab} tab */
+async function nodesHaveTransformsOfTheirOwn(tab) {
+  const hasLines = await tab.run(`rprofPage.profile.hasPlaces`);
+  for (const frames of hasLines ? ["function", "line"] : ["function"]) {
+    await tab.run(`rprofPage.set({ view: "flame", frames: "${frames}", transforms: [], threads: "alike", inverted: false, order: "heavy" })`);
+    const [items, total, own, whole] = await tab.run(`(() => {
+      const flame = rprofPage.views.all.flame.graph;
+      const { boxes } = flame;
+      let [box] = boxes.childrenOf(-1);
+      // A node that counts more than of its own.
+      for (let next = box; next !== undefined && boxes.own[box] === 0; [next] = boxes.childrenOf(box)) box = next;
+      flame.choose(box);
+      document.getElementById("transform").click();
+      const items = [...document.querySelectorAll("#menu [role=menuitem]")].map((one) => one.textContent);
+      return [items, boxes.widths[box], boxes.own[box], boxes.whole];
+    })()`);
+    const chosen = ["Focus on subtree only", "Merge node only", "Focus on self time of this node only"];
+    for (const text of chosen) assert.ok(items.includes(text), items.join("; "));
+    for (const [text, weight] of [[chosen[0], total], [chosen[1], whole], [chosen[2], own]]) {
+      await tab.run(`document.getElementById("transform").click();
+        [...document.querySelectorAll("#menu button")].find((one) => one.textContent === "${text}").click()`);
+      assert.equal(await tab.run(`rprofPage.counts.shown.weight`), weight, text);
+      assert.equal(await tab.run(`document.querySelectorAll(".chip").length`), 1);
+      // The link says the same node.
+      const [fragment, transforms] = await tab.run(`(rprofPage.address.rememberNow(), [location.hash, rprofPage.state.transforms])`);
+      assert.match(fragment, frames === "line" ? /\.lines\.\d+-\d+/ : /\.path\.\d+-\d+/);
+      await tab.run(`rprofPage.set({ transforms: [] }); rprofPage.address.rememberNow()`);
+      await tab.run(`new Promise((resolve) => {
+        addEventListener("hashchange", () => setTimeout(resolve, 0), { once: true });
+        location.hash = ${JSON.stringify(fragment)};
+      })`);
+      assert.deepEqual(await tab.run(`rprofPage.state.transforms`), transforms);
+      await tab.run(`document.querySelector(".chip").click()`);
+      assert.equal(await tab.run(`rprofPage.counts.shown.weight`), whole);
+      await tab.run(`(() => {
+        const flame = rprofPage.views.all.flame.graph;
+        let [box] = flame.boxes.childrenOf(-1);
+        for (let next = box; next !== undefined && flame.boxes.own[box] === 0; [next] = flame.boxes.childrenOf(box)) box = next;
+        flame.choose(box);
+      })()`);
+    }
+    await tab.run(`rprofPage.details.choose(null)`);
+  }
+  await tab.run(`rprofPage.set({ frames: "function", threads: "apart" })`);
+  // Callers of a box are not what leads to it in an inverted graph.
+  const inverted = await tab.run(`(() => {
+    rprofPage.set({ inverted: true });
+    const { boxes } = rprofPage.views.all.flame.graph;
+    const path = boxes.pathFromRoot(boxes.lists[0][0]);
+    rprofPage.set({ inverted: false });
+    return path ?? null;
+  })()`);
+  assert.equal(inverted, null);
+  await tab.run(`location.hash = "#transforms=focus.path.0~merge.path.0-99999999~self.path.0-x~show.pattern.~drop.pattern.%25E0~focus.lines."`);
+  await tab.run(`new Promise((done) => setTimeout(done, 0))`);
+  assert.deepEqual(await tab.run(`rprofPage.state.transforms`), []);
+}
+
+/** What is searched for is kept, dropped, merged, or shown alone. @param {Tab} tab */
+async function patternsAreUsedForMore(tab) {
+  const text = "(a|~.<&)";
+  await tab.run(`rprofPage.search.focus(); rprofPage.search.value = ""`);
+  await tab.type(text);
+  const items = await tab.run(`(() => {
+    document.getElementById("keep-more").click();
+    return [...document.querySelectorAll("#menu button")].map((one) => one.textContent);
+  })()`);
+  assert.deepEqual(items, ["Keep stacks with a match", "Drop stacks with a match", "Merge matches into callers", "Show only matches"]);
+  const whole = await tab.run(`rprofPage.counts.shown.weight`);
+  await tab.press("d", "d");
+  const [state, search] = await tab.run(`[rprofPage.state.transforms, rprofPage.state.search]`);
+  assert.deepEqual([state, search], [[{ kind: "drop", grouping: "pattern", key: 0, text }], ""]);
+  const dropped = await tab.run(`rprofPage.counts.shown.weight`);
+  await tab.run(`rprofPage.set({ transforms: [], keep: ${JSON.stringify(text)} })`);
+  assert.equal(await tab.run(`rprofPage.counts.shown.weight`) + dropped, whole);
+  await tab.run(`rprofPage.set({ keep: "", transforms: [{ kind: "drop", grouping: "pattern", key: 0, text: ${JSON.stringify(text)} }] })`);
+  // A pattern may have what separates transforms in a link.
+  const transforms = [...state, { kind: "merge", grouping: "pattern", key: 0, text: "a" }];
+  await tab.run(`rprofPage.set({ transforms: ${JSON.stringify(transforms)} }); rprofPage.address.rememberNow()`);
+  const fragment = await tab.run(`location.hash`);
+  await tab.run(`rprofPage.set({ transforms: [] }); rprofPage.address.rememberNow()`);
+  await tab.run(`new Promise((resolve) => {
+    addEventListener("hashchange", () => setTimeout(resolve, 0), { once: true });
+    location.hash = ${JSON.stringify(fragment)};
+  })`);
+  const { asked, transforms: restored } = await tab.run(`rprofPage.state`);
+  // One with a group waits for a click.
+  assert.deepEqual([restored, asked?.transforms], [[], transforms]);
+  await tab.run(`[...document.querySelectorAll(".chip")].find((one) => one.textContent.startsWith("Apply the link's")).click()`);
+  assert.deepEqual(await tab.run(`rprofPage.state.transforms`), transforms);
+  await tab.run(`rprofPage.set({ transforms: [], search: "" }); rprofPage.search.value = ""; document.activeElement.blur()`);
 }
 
 module.exports = { check };

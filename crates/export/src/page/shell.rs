@@ -23,6 +23,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/wakes.js"),
     include_str!("assets/selection.js"),
     include_str!("assets/filters.js"),
+    include_str!("assets/nodes.js"),
     include_str!("assets/transforms.js"),
     include_str!("assets/layout.js"),
     include_str!("assets/preorder.js"),

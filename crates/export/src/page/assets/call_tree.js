@@ -317,7 +317,7 @@ class CallTree {
     line.addEventListener("contextmenu", (event) => {
       event.preventDefault();
       this.choose(box);
-      app.menu.open(placeOf(event), itemsOf(app, label));
+      app.menu.open(placeOf(event), itemsOf(app, label, boxes.pathFromRoot(box)));
     });
     return line;
   }

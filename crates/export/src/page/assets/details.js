@@ -2,8 +2,9 @@
 
 /**
  * A stack, the innermost frame first; lines of that frame's function with what they count, if any are shown. Or a row that
- * is no function.
- * @typedef {{labels: number[], sum: string, lines?: [string, string][], row?: {grouping: Grouping, key: number, name: string}}} Chosen
+ * is no function. The path is there if it is a node of the flame graph.
+ * @typedef {{labels: number[], sum: string, lines?: [string, string][], path?: number[],
+ *   row?: {grouping: Grouping, key: number, name: string}}} Chosen
  */
 
 class Details {

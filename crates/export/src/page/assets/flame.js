@@ -11,7 +11,7 @@ const MAX_ZOOM = 1e7;
 
 /**
  * @typedef {{hover: (box: number, at: {x: number, y: number}) => void, select: (box: number) => void, zoom: () => void,
- *   open: (label: number) => void, menu: (label: number, at: {x: number, y: number}) => void}} FlameEvents
+ *   open: (label: number) => void, menu: (box: number, at: {x: number, y: number}) => void}} FlameEvents
  */
 
 class Flame {

@@ -21,7 +21,7 @@ function boundFlame(app, place, zoom) {
     select: (box) => app.select(flame.boxes, box),
     zoom,
     open: (label) => app.open(label),
-    menu: (label, at) => app.menu.open(at, itemsOf(app, label)),
+    menu: (box, at) => app.menu.open(at, itemsOf(app, flame.boxes.labels[box], flame.boxes.pathFromRoot(box))),
   });
   return flame;
 }
@@ -52,7 +52,7 @@ function boxesOfStacks({ profile, counts, state, comparison }, order) {
   const isMerged = (state.threads === "alike" || grouped !== null) && profile.sides === null;
   const unfolding = state.inverted ? new Outwards(profile, sides, { stacks, isMerged }) : new Inwards(profile, sides, stacks);
   const boxes = comparison === null ? unfolding.boxes(order) : comparedBoxes();
-  boxes.hasOwn = !state.inverted;
+  boxes.hasOwn = boxes.isFromRoot = !state.inverted;
   boxes.isGrouped = grouped !== null;
   return boxes;
 

@@ -38,6 +38,7 @@ function* stepsInTime(profile, selection, most) {
   const { n_rows: rows, n_nodes: nodes } = profile.head;
   for (let together = 1; ; together = Math.max(together * 2, Math.ceil(rows / MOST_APART))) {
     const boxes = new Boxes(Math.min(most, rows + 6 * nodes));
+    boxes.isFromRoot = true;
     const chart = new TimeChart(profile, boxes, together);
     const place = placeRows(profile, selection, chart);
     let n = 0;
@@ -65,7 +66,7 @@ function firstInTime(profile, selection) {
   const chart = new TimeChart(profile, boxes, Math.ceil(profile.head.n_rows / FIRST_GROUPS));
   forSpans(profile, selection, placeRows(profile, selection, chart));
   chart.end();
-  boxes.isFirst = true;
+  boxes.isFirst = boxes.isFromRoot = true;
   return boxes.close();
 }
 

@@ -59,6 +59,8 @@ class Boxes {
     this.hasOwn = true;
     /** In order of time: how many rows count together. */
     this.together = 1;
+    /** Whether boxes stand on their callers, and these on the name of their thread. */
+    this.isFromRoot = false;
     /** Whether processes are outermost. */
     this.isGrouped = false;
     /** Whether more is to come. */
@@ -148,6 +150,14 @@ class Boxes {
     const labels = [];
     for (let at = box; at >= 0; at = this.parents[at]) labels.push(this.labels[at]);
     return labels;
+  }
+
+  /**
+   * The labels on the way to a box, the outermost first, if boxes stand on their callers from the thread on.
+   * @param {number} box
+   */
+  pathFromRoot(box) {
+    return this.isFromRoot && box >= 0 ? this.pathOf(box).reverse() : undefined;
   }
 
   /**

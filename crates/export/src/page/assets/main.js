@@ -18,7 +18,7 @@ class App {
       open: (label) => this.open(label),
       code: (label) => this.showCode(label),
       keep: ({ labels, row = rowOfLabel(profile, labels[0]) }) => this.addTransform({ kind: "keep", grouping: row.grouping, key: row.key }),
-      menu: ({ labels, row }, at) => this.menu.open(at, row === undefined ? itemsOf(this, labels[0]) : transformItems(this, row.grouping, row.key)),
+      menu: ({ labels, row, path }, at) => this.menu.open(at, row === undefined ? itemsOf(this, labels[0], path) : transformItems(this, row.grouping, row.key)),
     });
     this.search = element("search", HTMLInputElement);
     this.event = element("event", HTMLSelectElement);
@@ -128,6 +128,7 @@ class App {
     const found = element("found", HTMLElement);
     const { search } = this.state;
     element("keep", HTMLButtonElement).hidden = search === "";
+    element("keep-more", HTMLButtonElement).hidden = search === "" || this.profile.sides !== null;
     if (search === "") return void (found.textContent = "");
     const { profile, counts, comparison } = this;
     const sum = matching(profile, counts, search);
@@ -180,8 +181,7 @@ class App {
     const { state, profile } = this;
     const transforms = state.transforms.map((one, at) => {
       if (isRowGrouping(one.grouping)) return chipOfGrouping(profile, one, state.transforms.slice(0, at));
-      const of = one.grouping === "all" || one.grouping === "function" ? "" : `${one.grouping === "image" ? "shared object" : one.grouping} `;
-      return `${TRANSFORMS[one.kind].chip} ${of}${middleCut(nameOfTransformed(profile, one), 60)}`.trim();
+      return saidOfTransform(profile, one);
     });
     return {
       range: state.range === null ? [] : [`${state.against === null ? "" : "B: "}${saidOfRange(state.range)}`],
@@ -247,7 +247,7 @@ class App {
    */
   select(boxes, box) {
     if (box < 0) return this.details.choose(null);
-    this.details.choose({ labels: boxes.pathOf(box), sum: this.sumOf(boxes, box) });
+    this.details.choose({ labels: boxes.pathOf(box), sum: this.sumOf(boxes, box), path: boxes.pathFromRoot(box) });
     this.details.say(this.describe(boxes, box));
   }
 
@@ -410,6 +410,8 @@ class App {
       if (event.key === "Enter" && this.search.value !== "") this.keepFound();
     });
     element("keep", HTMLButtonElement).addEventListener("click", () => this.keepFound());
+    element("keep-more", HTMLButtonElement).addEventListener("click", (event) =>
+      this.menu.open(placeOf(event), itemsOfSearch(this), "Filters by pattern"));
     element("save", HTMLButtonElement).addEventListener("click", (event) => this.menu.open(placeOf(event), itemsToSave(this), "Save"));
     element("theme", HTMLButtonElement).addEventListener("click", () => this.toggleTheme());
     this.theme.isSystemDark.addEventListener("change", () => this.redraw());

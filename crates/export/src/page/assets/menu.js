@@ -84,18 +84,20 @@ class Menu {
  * @param {App} app
  * @param {TransformedGrouping} grouping
  * @param {number} key
+ * @param {{path?: number[], text?: string}} [more] a node, or a pattern
  * @returns {MenuItem[]}
  */
-function transformItems(app, grouping, key) {
+function transformItems(app, grouping, key, more = {}) {
   return transformsOf(app.profile, grouping).map((kind) => {
-    const transform = { kind, grouping, key };
+    const transform = { kind, grouping, key, ...more };
     const name = middleCut(nameOfTransformed(app.profile, transform), 60);
     if (isRowGrouping(grouping)) {
       const said = `${grouping === "process" || grouping === "task" ? `${ROW_GROUPINGS[grouping].one} ` : ""}${name}`;
       return { text: `${kind === "keep" ? "Keep" : "Drop"} ${said}`, key: kind[0], act: () => app.addTransform(transform) };
     }
-    const of = grouping === "image" ? `shared object ${name}` : name;
-    const { menu, title, key: letter } = TRANSFORMS[kind];
+    // What a node or a pattern is, is said where the menu opens.
+    const of = grouping === "image" ? `shared object ${name}` : more.path === undefined && more.text === undefined ? name : "";
+    const { menu, title, key: letter } = wordsOfKind(transform);
     // Of shared objects with Shift: they are in the menu of their functions.
     const typed = grouping === "image" ? letter.toUpperCase() : letter;
     return { text: `${menu} ${of}`.trim(), title, key: typed, act: () => app.addTransform(transform) };
@@ -114,9 +116,10 @@ function group(items) {
  * What can be done with a box or a row: a frame, or for -1, -2.. threads of a name.
  * @param {App} app
  * @param {number} label
+ * @param {number[]} [path] of a node of the flame graph
  * @returns {MenuItem[]}
  */
-function itemsOf(app, label) {
+function itemsOf(app, label, path) {
   const { profile } = app;
   if (label < 0) {
     const { grouping, key } = rowOfLabel(app.profile, label);
@@ -125,14 +128,29 @@ function itemsOf(app, label) {
   if ((profile.flags[label] & FLAGS.wait) !== 0) return transformItems(app, "wait", profile.functionOf[label]);
   const isHidden = app.state.transforms.some(({ kind }) => kind === "types");
   const image = profile.images[label];
+  const node = path === undefined ? null : placeOfPath(profile, path);
   return [
     { text: "Callers and callees", key: "s", title: "Who calls it, and what it calls, whatever the path", act: () => app.open(label) },
     ...(app.hasCode ? [{ text: "Show code", key: "a", title: "Its instructions and source lines", act: () => app.showCode(label) }] : []),
     ...group(transformItems(app, "function", profile.functionOf[label])),
+    ...group(node === null ? [] : transformItems(app, node.grouping, node.key, node)),
     ...group(profile.text(image) === "" ? [] : transformItems(app, "image", image)),
     ...group(isHidden ? [] : transformItems(app, "all", 0)),
     ...group([{ text: "Copy name", key: "y", act: () => void copyText(profile.nameOf(label)) }]),
   ];
+}
+
+/**
+ * What can be done with what is searched for.
+ * @param {App} app
+ */
+function itemsOfSearch(app) {
+  const text = app.state.search;
+  const items = transformItems(app, "pattern", 0, { text });
+  return items.map((item) => ({ ...item, act: () => {
+    app.set({ search: "", asked: undefined });
+    item.act();
+  } }));
 }
 
 /**

@@ -14,7 +14,7 @@ function listenTo(flame) {
     if (box < 0) return;
     event.preventDefault();
     flame.choose(box);
-    flame.events.menu(flame.boxes.labels[box], placeOf(event));
+    flame.events.menu(box, placeOf(event));
   });
   canvas.addEventListener("pointerdown", (event) => press(flame, event));
   canvas.addEventListener("wheel", (event) => turn(flame, event), { passive: false });

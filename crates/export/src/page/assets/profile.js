@@ -56,6 +56,11 @@ class Profile {
      */
     this.matched = null;
     /**
+     * Which strings match patterns of transforms, the last ones first.
+     * @type {{text: string, strings: string[], has: Uint8Array}[]}
+     */
+    this.patterns = [];
+    /**
      * The last two orders of names: of functions, and by line.
      * @type {{isByLine: boolean, names: Uint32Array, head: Head, frames: Uint32Array, comms: Uint32Array}[]}
      */

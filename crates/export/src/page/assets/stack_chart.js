@@ -46,7 +46,7 @@ class StackChart {
       select: (box) => this.choose(box),
       zoom: () => this.zoomed(),
       open: (label) => app.open(label),
-      menu: (label, at) => app.menu.open(at, itemsOf(app, label)),
+      menu: (box, at) => app.menu.open(at, itemsOf(app, this.chart.boxes.labels[box])),
     }, () => this.drawAxis());
     this.chart = new ChartBoxes(app.profile, { event: 0, threads: [], range: null, keep: "" }, [0, 1]);
     this.key = "";

@@ -18,6 +18,9 @@
 /** Quantifiers of a pattern that is searched for at once. */
 const FEW = 4;
 
+/** Patterns of a link that are searched for without asking. */
+const MOST_SEARCHES = 4;
+
 /** Steps of a search that is begun without asking: a second or so. */
 const MOST_STEPS = 1e9;
 
@@ -146,7 +149,8 @@ function stateOf(fragment, profile) {
   const asked = { search: words.get("search") ?? "", keep: words.get("keep") ?? "", transforms };
   const { strings } = profile.head;
   const isSoon = transforms.length * (profile.head.n_rows + profile.recorded.parents.length) <= MOST_TRANSFORMED;
-  if (isSoon && isQuick(asked.search, strings) && isQuick(asked.keep, strings)) Object.assign(state, asked);
+  const patterns = [asked.search, asked.keep, ...transforms.map(({ text = "" }) => text)].filter((text) => text !== "");
+  if (isSoon && patterns.length <= MOST_SEARCHES && patterns.every((text) => isQuick(text, strings))) Object.assign(state, asked);
   else state.asked = asked;
   state.roots = one("roots", profile.processes.length > 0 ? /** @type {const} */ (["threads", "processes"]) : [], state.roots);
   state.threads = one("threads", /** @type {const} */ (["alike", "apart"]), state.threads);

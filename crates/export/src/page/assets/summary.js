@@ -236,7 +236,10 @@ function commandOf({ state, profile, counts }) {
   // Flags of one kind are one list; a selected thread is one of its own.
   if (ofRows.includes("--tid") && words.includes("--tid")) lacks.push(profile.nameOfThread(state.thread ?? 0));
   else words.push(...ofRows);
+  const { items, said } = stacksKept(profile, state);
+  if (items.length > 0) words.push("--keep-stacks", items.join(","));
   for (const one of state.transforms) {
+    if (said.has(one)) continue;
     // A dead task has no id that a flag takes.
     if (one.kind === "keep" && isRowGrouping(one.grouping) && ROW_GROUPINGS[one.grouping].flag !== "" && one.key >= 0) continue;
     if (one.grouping === "state" && only !== null) continue;
@@ -245,13 +248,66 @@ function commandOf({ state, profile, counts }) {
     const isSaid = comms.length > 0 && !words.includes("--comms") && comms.every((name) => /^[^,\\]+$/.test(name));
     if (isSaid) words.push("--comms", comms.join(","));
     else if (isRowGrouping(one.grouping)) lacks.push(chipOfGrouping(profile, one, []));
-    else lacks.push(`${TRANSFORMS[one.kind].chip} ${middleCut(nameOfTransformed(profile, one), 60)}`.trim());
+    else lacks.push(saidOfTransform(profile, one));
   }
   if (state.shares === "all" && counts.total.weight !== event.weight) lacks.push("percentages of the whole recording");
   if (state.shares === "shown" && counts.shown.weight !== counts.total.weight && only !== "running") words.push("--percentage", "relative");
   if (state.against !== null) lacks.push(`the comparison with ${saidOfRange(state.against)}`);
-  if (state.keep !== "") lacks.push(`with ${middleCut(state.keep, 60)}`);
+  if (state.keep !== "" && !said.has(state.keep)) lacks.push(`with ${middleCut(state.keep, 60)}`);
   return { words, lacks, state: only === "running" ? only : null };
+}
+
+/**
+ * The names and patterns of `--keep-stacks` that keep the same stacks, and the filters that these say: any of those that
+ * are wanted is enough for a report, so more than one of them is not said.
+ * @param {Profile} profile
+ * @param {State} state
+ */
+function stacksKept(profile, { transforms, keep }) {
+  /** @type {(Transform | string)[]} */
+  const filters = transforms.filter(({ grouping }) => grouping === "function" || grouping === "pattern");
+  // What follows a transform is of other stacks.
+  const first = transforms.findIndex(({ kind, grouping }) => !isRowGrouping(grouping) && kind !== "keep" && kind !== "drop");
+  const before = filters.filter((one) => first < 0 || transforms.indexOf(/** @type {Transform} */ (one)) < first);
+  if (keep !== "" && first < 0) before.push(keep);
+  const wanted = before.filter((one) => typeof one === "string" || one.kind === "keep");
+  /** @type {Set<Transform | string>} */
+  const said = new Set();
+  /** @type {string[]} */
+  const items = [];
+  for (const one of before) {
+    const isWanted = wanted.includes(one);
+    const item = typeof one === "string" || one.grouping === "pattern" ? patternOfReport(profile, typeof one === "string" ? one : one.text ?? "")
+      : nameOfReport(profile, one.key);
+    if (item === null || (isWanted && wanted.length > 1)) continue;
+    said.add(one);
+    items.push(isWanted ? item : `!${item}`);
+  }
+  return { items, said };
+}
+
+/**
+ * A pattern as reports take it; `null` if they may read it otherwise, or if it matches what they do not look at.
+ * @param {Profile} profile
+ * @param {string} text
+ */
+function patternOfReport({ recorded, hasLongNames, n_comms: n }, text) {
+  const { head: { strings, comms }, names, flags } = recorded;
+  const pattern = new Pattern(text);
+  const isOther = comms.slice(0, n).some((comm) => pattern.matches(strings[comm])) ||
+    flags.some((of, frame) => (of & FLAGS.wait) !== 0 && pattern.matches(strings[names[frame]]));
+  return hasLongNames || pattern.isText || isOther || !/^[\w :.*+?|^$<>&~-]+$/.test(text) ? null : `/(?i)${text}/`;
+}
+
+/**
+ * The name of a function as reports take it; `null` if it has to be quoted, or others have it.
+ * @param {Profile} profile
+ * @param {number} key
+ */
+function nameOfReport({ recorded: { head, names, frameOfFunction } }, key) {
+  const string = names[frameOfFunction[key] ?? -1];
+  const name = head.strings[string] ?? "";
+  return /^[A-Za-z_][\w.:@$]*$/.test(name) && frameOfFunction.filter((frame) => names[frame] === string).length === 1 ? name : null;
 }
 
 /**

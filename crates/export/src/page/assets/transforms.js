@@ -2,9 +2,9 @@
 // a part of the link, and undone alone.
 
 /**
- * @typedef {"keep" | "drop" | "focus" | "merge" | "collapse" | "recursion" | "types"} TransformKind
- * @typedef {Grouping | RowGrouping | "wait" | "all"} TransformedGrouping
- * @typedef {{kind: TransformKind, grouping: TransformedGrouping, key: number}} Transform
+ * @typedef {"keep" | "drop" | "focus" | "merge" | "show" | "self" | "collapse" | "recursion" | "types"} TransformKind
+ * @typedef {Grouping | RowGrouping | "wait" | "all" | "path" | "lines" | "pattern"} TransformedGrouping A path is of functions, or of lines.
+ * @typedef {{kind: TransformKind, grouping: TransformedGrouping, key: number, path?: number[], text?: string}} Transform
  */
 
 /**
@@ -15,21 +15,31 @@
 const TRANSFORMS = {
   keep: {
     menu: "Keep stacks containing", chip: "with", key: "k", title: "Count only samples that have it anywhere in their stack",
-    of: ["function", "image", "thread", "line", "wait", "process", "task", "cpu", "level", "state", "cause"],
+    of: ["function", "image", "thread", "line", "wait", "process", "task", "cpu", "level", "state", "cause", "pattern"],
     apply: (stacks, profile, transform) => stacks.keepRows(nodesBelow(profile, transform), 1),
   },
   drop: {
     menu: "Drop stacks containing", chip: "without", key: "d", title: "Leave out samples that have it anywhere in their stack",
-    of: ["function", "image", "thread", "line", "wait", "process", "task", "cpu", "level", "state", "cause"],
+    of: ["function", "image", "thread", "line", "wait", "process", "task", "cpu", "level", "state", "cause", "pattern"],
     apply: (stacks, profile, transform) => stacks.keepRows(nodesBelow(profile, transform), 0),
   },
   focus: {
-    menu: "Focus on", chip: "focus on", of: ["function"], key: "f", title: "Begin stacks at it, and leave out samples without it",
+    menu: "Focus on", chip: "focus on", of: ["function", "path", "lines"], key: "f", title: "Begin stacks at it, and leave out samples without it",
     apply: (stacks, profile, transform) => stacks.focus(nodesOf(profile, transform)),
   },
   merge: {
-    menu: "Merge into callers:", chip: "merged:", of: ["function", "image"], key: "m", title: "Its own time is that of who calls it",
+    menu: "Merge into callers:", chip: "merged:", of: ["function", "image", "path", "lines", "pattern"], key: "m",
+    title: "Its own time is that of who calls it",
     apply: (stacks, profile, transform) => stacks.merge(nodesOf(profile, transform)),
+  },
+  show: {
+    menu: "Show only", chip: "only", of: ["pattern"], key: "", title: "",
+    apply: (stacks, profile, transform) => stacks.showOnly(nodesThatMatch(profile, transform, false)),
+  },
+  self: {
+    menu: "Focus on self time of", chip: "self time of", of: ["function", "path", "lines"], key: "o",
+    title: "Count only samples in it, not those in functions that it calls",
+    apply: (stacks, profile, transform) => stacks.focusOnSelf(nodesOf(profile, transform)),
   },
   collapse: {
     menu: "Collapse", chip: "collapsed:", of: ["function", "image"], key: "c", title: "One frame with all that it calls",
@@ -67,8 +77,10 @@ function transformsOf(profile, grouping) {
  * @param {Profile} profile
  * @param {Transform} transform
  */
-function nameOfTransformed(profile, { grouping, key }) {
+function nameOfTransformed(profile, { grouping, key, path = [], text = "" }) {
   if (grouping === "all") return "";
+  if (grouping === "pattern") return `/${text}/`;
+  if (grouping === "path" || grouping === "lines") return namesOfRow(profile, grouping === "path" ? "function" : "line", path[path.length - 1])[0];
   if (isRowGrouping(grouping)) return nameInGrouping(profile, grouping, key);
   return namesOfRow(profile, grouping === "wait" ? "function" : grouping, key)[0];
 }
@@ -82,11 +94,11 @@ function nameOfTransformed(profile, { grouping, key }) {
 function transformsFrom(words, profile) {
   const transforms = [];
   for (const word of words.split("~").slice(0, MOST_TRANSFORMS)) {
-    const [kind, grouping, number] = word.split(".");
-    const key = Number(number);
+    const [kind, grouping, of = ""] = word.split(".");
     const known = transformsOf(profile, /** @type {TransformedGrouping} */ (grouping)).find((one) => one === kind);
-    if (known === undefined || !Number.isInteger(key) || key < 0) continue;
-    const transform = { kind: known, grouping: /** @type {TransformedGrouping} */ (grouping), key };
+    const place = placeFromLink(grouping, of);
+    if (known === undefined || place === null) continue;
+    const transform = { kind: known, grouping: /** @type {TransformedGrouping} */ (grouping), ...place };
     if (isKnown(profile, transform)) transforms.push(transform);
   }
   return transforms;
@@ -94,7 +106,7 @@ function transformsFrom(words, profile) {
 
 /** @param {Transform[]} transforms */
 function transformWords(transforms) {
-  return transforms.map(({ kind, grouping, key }) => `${kind}.${grouping}.${key}`).join("~");
+  return transforms.map((one) => `${one.kind}.${one.grouping}.${placeInLink(one)}`).join("~");
 }
 
 /**
@@ -102,9 +114,13 @@ function transformWords(transforms) {
  * @param {Profile} profile
  * @param {Transform} transform
  */
-function isKnown(profile, { grouping, key }) {
+function isKnown(profile, { grouping, key, path }) {
   const { names, images } = profile.recorded;
-  if (grouping === "all") return key === 0;
+  if (grouping === "all" || grouping === "pattern") return key === 0;
+  if (path !== undefined) {
+    const most = grouping === "lines" ? names.length : mostFunctions(profile);
+    return path.every((number, at) => number < (at === 0 ? profile.n_comms : most));
+  }
   if (isRowGrouping(grouping)) return hasRowsIn(profile, grouping, key);
   if (grouping === "thread") return key < profile.n_comms;
   if (grouping === "image") return images.includes(key);
@@ -144,7 +160,10 @@ function transform(profile, transforms, threads) {
  * @param {Profile} profile
  * @param {Transform} transform
  */
-function nodesOf(profile, { grouping, key }) {
+function nodesOf(profile, transform) {
+  const { grouping, key } = transform;
+  if (grouping === "path" || grouping === "lines") return nodesAtPath(profile, transform);
+  if (grouping === "pattern") return nodesThatMatch(profile, transform, true);
   const is = new Uint8Array(profile.parents.length);
   if (grouping === "wait") {
     const { functionOf, labels } = profile;
@@ -326,6 +345,41 @@ class StackColumns {
       (node, parent) => (isWithin[parents[node]] === 0 ? roots[node] : parent),
     );
     this.counts = isWithin;
+  }
+
+  /**
+   * Samples in them alone, each below the name of its thread.
+   * @param {Uint8Array} is
+   */
+  focusOnSelf(is) {
+    const { profile, parents } = this;
+    const hasWaits = profile.head.waits !== undefined;
+    const isWait = (/** @type {number} */ node) => hasWaits && profile.isWait(node);
+    const roots = rootsOf(this);
+    const counts = new Uint8Array(is.length);
+    for (let node = 0; node < is.length; node++) counts[node] = isWait(node) ? is[parents[node]] : is[node];
+    this.isInOrder = false;
+    this.each(
+      (node, parent) => (is[node] === 1 ? node : parent),
+      (node, parent) => (isWait(node) ? parent : roots[node]),
+    );
+    this.counts = counts;
+  }
+
+  /**
+   * Others are merged into their callers; stacks without any are left out.
+   * @param {Uint8Array} is
+   */
+  showOnly(is) {
+    const { parents } = this;
+    const isOther = new Uint8Array(is.length);
+    const has = is.slice();
+    for (let node = 0; node < is.length; node++) {
+      if (parents[node] >= 0) has[node] |= has[parents[node]];
+      isOther[node] = 1 - is[node];
+    }
+    this.merge(isOther);
+    this.counts = has;
   }
 
   /**
