@@ -97,7 +97,131 @@ async function check(tab, facts) {
   await theListHasTheHottestFirst(tab);
   await aFunctionIsOneStepAway(tab, facts);
   await rowsSayWhatIsCounted(tab);
+  await coloursCanBeRead(tab);
+  await callsLeadToTheirFunctions(tab);
+  await whatHasNoCodeSaysHowToSeeIt(tab);
   await tab.run(`rprofPage.set({ view: "flame", focus: null, listing: null })`);
+}
+
+/** Of all parts of code, in both themes; they are found when a row is shown, and change no text. @param {Tab} tab */
+async function coloursCanBeRead(tab) {
+  const parts = ["keyword", "string", "number", "comment", "register", "symbol"];
+  for (const theme of ["light", "dark"]) {
+    const colours = await tab.run(`(() => {
+      const { theme } = rprofPage;
+      theme.chosen = "${theme}";
+      theme.apply();
+      const place = document.getElementById("code-place");
+      const read = (of, property) => {
+        const one = document.createElement("span");
+        one.className = of;
+        if (property === "backgroundColor") one.style.background = of;
+        place.append(one);
+        const [r, g, b] = getComputedStyle(one)[property].match(/\\d+/g).map(Number);
+        one.remove();
+        return [r, g, b];
+      };
+      const grounds = ["var(--paper)", "var(--panel)"].map((ground) => read(ground, "backgroundColor"));
+      return [grounds, ${JSON.stringify(parts)}.map((part) => read("token-" + part, "color"))];
+    })()`);
+    const [grounds, inks] = colours;
+    for (const ground of grounds) {
+      for (const [at, ink] of inks.entries()) {
+        const [low, high] = [luminance(ground), luminance(ink)].sort((a, b) => a - b);
+        assert.ok((high + 0.05) / (low + 0.05) >= 4.5, `${theme}, ${parts[at]}: ${ink} on ${ground}`);
+      }
+    }
+  }
+  await tab.run(`(() => {
+    rprofPage.theme.chosen = null;
+    rprofPage.theme.apply();
+  })()`);
+  for (const codeRows of ["instruction", "line"]) {
+    await tab.run(`rprofPage.set({ listing: 0, focus: null, codeRows: "${codeRows}" })`);
+    const texts = await tab.run(`(() => {
+      const { table, rows } = rprofPage.views.all.code;
+      return rows.map((row) => [row.text, table.textOf(row).textContent]);
+    })()`);
+    // Code without debug information has no lines.
+    assert.ok(texts.length > 0 || codeRows === "line");
+    for (const [text, shown] of texts) assert.equal(shown, text);
+  }
+  assert.ok(await tab.run(`rprofPage.set({ codeRows: "instruction" }), document.querySelectorAll("#code-place .token-keyword").length > 0`));
+}
+
+/** A hex digit of sRGB as a share of light. @param {number[]} colour */
+function luminance([r, g, b]) {
+  const [red, green, blue] = [r, g, b].map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** A call of a function that the page has code of is a link to it, and a jump to where it goes. @param {Tab} tab */
+async function callsLeadToTheirFunctions(tab) {
+  const wrong = await tab.run(`(() => {
+    const view = rprofPage.views.all.code;
+    const { code } = view;
+    const wrong = [];
+    const starts = new Map(code.functions.map(({ head, parts }, number) => [head.image + " " + parts[0].address.toString(16), number]));
+    code.functions.forEach((one, listing) => {
+      rprofPage.set({ listing, focus: null, codeRows: "instruction" });
+      for (const row of view.rows.filter(({ kind }) => kind === "instruction")) {
+        const link = view.linkOf(row);
+        const [, address] = /^(?:call|bl)\\S*\\s+(?:0x)?([0-9a-f]+) </.exec(row.text) ?? [];
+        const called = starts.get(one.head.image + " " + address);
+        if (called === undefined) continue;
+        link?.follow();
+        if (rprofPage.state.listing !== called && called !== listing) wrong.push([row.text, called, rprofPage.state.listing]);
+        rprofPage.set({ listing, focus: null });
+      }
+    });
+    // A call that the compiler may have left out of a fixture.
+    rprofPage.set({ listing: 0, focus: null });
+    const [first] = code.functions;
+    // Longer lines are shown as they are.
+    const last = [...code.functions].reverse().find(({ parts }) => parts[0].symbol.length < 500);
+    const text = first.head.texts[0];
+    const target = first.head.targets[0];
+    first.head.texts[0] = "call   " + last.parts[0].address.toString(16) + " <" + last.parts[0].symbol + ">";
+    first.head.targets[0] = 0;
+    const image = last.head.image;
+    const isThere = code.byAddress.get(image + "\\n" + last.parts[0].address.toString(16));
+    code.byAddress.set(first.head.image + "\\n" + last.parts[0].address.toString(16), isThere);
+    view.shown = { listing: -1, codeRows: "" };
+    rprofPage.show();
+    const row = view.rows.find(({ kind, at }) => kind === "instruction" && at === 0);
+    view.table.textOf(row).querySelector("button").click();
+    if (rprofPage.state.listing !== isThere) wrong.push(["made", isThere, rprofPage.state.listing]);
+    first.head.texts[0] = text;
+    first.head.targets[0] = target;
+    view.shown = { listing: -1, codeRows: "" };
+    rprofPage.set({ listing: 0, focus: null });
+    // A jump within the function.
+    const jump = first.head.targets.findIndex((to) => to > 0);
+    if (jump >= 0) {
+      view.linkOf({ kind: "instruction", at: jump }).follow();
+      const { kind, at } = view.rows[view.table.current];
+      if (kind !== "instruction" || at !== first.head.targets[jump] - 1) wrong.push(["jump", kind, at]);
+    }
+    return wrong;
+  })()`);
+  assert.deepEqual(wrong, []);
+}
+
+/** @param {Tab} tab */
+async function whatHasNoCodeSaysHowToSeeIt(tab) {
+  const [name, said] = await tab.run(`(() => {
+    const view = rprofPage.views.all.code;
+    const { functions } = view.code;
+    const byName = new Map(view.code.byName);
+    // Without any, it is one that has no code.
+    view.code.byName.clear();
+    rprofPage.set({ focus: 0, listing: null });
+    view.code.byName = byName;
+    return [functions.length > 0 && rprofPage.profile.nameOf(rprofPage.profile.frameOfFunction[0]), document.getElementById("code-said").textContent];
+  })()`);
+  assert.ok(said.startsWith("The page has no code of ") && said.includes("rprof annotate -i perf.data "), said);
+  if (/^\w{1,50}$/.test(name)) assert.ok(said.includes(`rprof annotate -i perf.data ${name}`), said);
+  await tab.run(`rprofPage.set({ focus: null, listing: 0 })`);
 }
 
 /** Whether or not the page shows the instructions. @param {Tab} tab */

@@ -65,6 +65,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/code.js"),
     include_str!("assets/code_counts.js"),
     include_str!("assets/code_rows.js"),
+    include_str!("assets/highlight.js"),
     include_str!("assets/code_view.js"),
     include_str!("assets/state.js"),
     include_str!("assets/undo.js"),

@@ -12,6 +12,9 @@
  * @typedef {{has_places: boolean, n_left_out: number, n_texts: number, functions: FunctionHead[]}} CodeHead
  */
 
+/** A call, or a jump to another function, with the address and the symbol that it goes to. */
+const CALL = /^(?:call|jmp|bl|b|jal|j|tail)[a-z]?\s+(?:\w+,\s*)?(?:0x)?([\da-f]+)\s+<[^]+>$/;
+
 /** A function's code. */
 class FunctionCode {
   /**
@@ -93,6 +96,11 @@ class PageCode {
     this.places = head.has_places ? readPlaces(reading, profile) : null;
     /** @type {{ofNode: Int32Array, ofInstruction: Int32Array} | null} */
     this.where = null;
+    /** By image and address, the function that begins there. @type {Map<string, number>} */
+    this.byAddress = new Map();
+    this.functions.forEach(({ head, parts }, number) => {
+      for (const { address } of parts) this.byAddress.set(`${head.image}\n${address.toString(16)}`, number);
+    });
     /** @type {Map<string, number[]>} */
     this.byName = new Map();
     this.functions.forEach(({ head, inlined }, number) => {
@@ -103,6 +111,19 @@ class PageCode {
         else list.push(number);
       }
     });
+  }
+
+  /**
+   * Where an instruction goes to: a function that the page has code of, or an instruction of its own function.
+   * @param {FunctionCode} code
+   * @param {number} at
+   * @returns {{listing: number} | {at: number} | null}
+   */
+  targetOf({ head }, at) {
+    if (head.targets[at] > 0) return { at: head.targets[at] - 1 };
+    const [, address] = CALL.exec(head.texts[at]) ?? [];
+    const listing = address === undefined ? undefined : this.byAddress.get(`${head.image}\n${address}`);
+    return listing === undefined ? null : { listing };
   }
 
   /**

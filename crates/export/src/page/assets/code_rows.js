@@ -70,7 +70,7 @@ function lineRow(code, at, end) {
   while (next < end && code.head.lines[next] === number) next++;
   const { path, line, text } = code.line(number - 1);
   const place = `${path.slice(path.lastIndexOf("/") + 1)}:${line}`;
-  return codeRow("line", { at, line: number - 1, end: next, text: text === null ? place : `${place}  ${text}` });
+  return codeRow("line", { at, line: number - 1, end: next, text: text === null ? place : `${place}  ${text}`, place });
 }
 
 /**

@@ -49,7 +49,7 @@ class CodeView {
     bar.append(one.label, rows.label, shares.label, hottest);
     this.said = placed(section, "p", "code-said");
     this.sites = placed(section, "div", "code-sites", "bar");
-    this.table = new CodeTable(placed(section, "div", "code-place"), (row) => this.open(row));
+    this.table = new CodeTable(placed(section, "div", "code-place"), (row) => this.open(row), (row) => this.linkOf(row));
     this.notes = placed(section, "ul", "code-notes");
     /** What the rows are of. */
     this.shown = { listing: -1, codeRows: "" };
@@ -212,8 +212,13 @@ class CodeView {
     this.rows = [];
     this.table.show([], () => ({ share: 0, self: "", total: "", title: "", lanes: "", isFaint: false }), true);
     const n = this.code?.functions.length ?? 0;
-    this.said.textContent = `The page has no code of ${middleCut(name, 100)}: it has that of the ` +
-      `${counted(n, "hottest function", "hottest functions")} whose files were found. rprof annotate shows others.`;
+    const command = `rprof annotate -i perf.data ${quoted(name)}`;
+    const copy = made("button", "Copy");
+    copy.type = "button";
+    copy.addEventListener("click", () => void copyText(command));
+    this.said.replaceChildren(`The page has no code of ${middleCut(name, 100)}: it has that of the ` +
+      `${counted(n, "hottest function", "hottest functions")} whose files were found. In a terminal: `,
+    made("code", middleCut(command, 200)), " ", copy);
     this.notes.replaceChildren();
   }
 
@@ -307,6 +312,26 @@ class CodeView {
     this.table.moveTo(this.rows.findIndex((one) => one.kind === "line" && one.line === line));
   }
 
+  /**
+   * What a click on what an instruction goes to does; `null` if it goes nowhere in the page.
+   * @param {CodeRow} row
+   * @returns {CodeLink | null}
+   */
+  linkOf(row) {
+    const code = this.code?.functions[this.shown.listing];
+    if (row.kind !== "instruction" || code === undefined || this.code === null) return null;
+    const target = this.code.targetOf(code, row.at);
+    if (target === null) return null;
+    if ("listing" in target) {
+      const { listing } = target;
+      return { title: `Show the code of ${this.code.functions[listing].head.name.slice(0, 500)}`, follow: () => this.choose(listing) };
+    }
+    return {
+      title: "Show where it jumps to",
+      follow: () => this.table.moveTo(this.rows.findIndex(({ kind, at }) => kind === "instruction" && at === target.at)),
+    };
+  }
+
   resized() {
     this.table.draw();
   }
@@ -317,6 +342,7 @@ class CodeView {
 }
 
 /**
+ * @typedef {{title: string, follow: () => void}} CodeLink
  * @typedef {{share: number, self: string, total: string, title: string, lanes: string, isFaint: boolean}} CodeCells
  */
 
@@ -325,10 +351,12 @@ class CodeTable {
   /**
    * @param {HTMLElement} place
    * @param {(row: CodeRow) => void} open
+   * @param {(row: CodeRow) => CodeLink | null} linkOf
    */
-  constructor(place, open) {
+  constructor(place, open, linkOf) {
     this.place = place;
     this.open = open;
+    this.linkOf = linkOf;
     this.space = made("div", undefined, "code-space");
     this.body = made("div", undefined, "code-rows");
     this.body.setAttribute("role", "table");
@@ -396,6 +424,44 @@ class CodeTable {
   }
 
   /**
+   * The code of a row, in colours; what an instruction goes to is a link.
+   * @param {CodeRow} row
+   */
+  textOf(row) {
+    const text = made("span", undefined, "code-text");
+    if (row.kind === "source" || row.kind === "line") {
+      // Among instructions, the place comes first.
+      const n = row.kind === "line" ? row.place.length : 0;
+      text.append(row.text.slice(0, n));
+      showTokens(text, sourceTokens(row.text.slice(n), row.place.replace(/:\d+$/, "")));
+      return text;
+    }
+    if (row.kind !== "instruction") {
+      text.append(row.text);
+      return text;
+    }
+    const list = instructionTokens(row.text);
+    const link = this.linkOf(row);
+    const symbol = link === null ? undefined : list.find(({ of }) => of === "symbol");
+    if (link === null || symbol === undefined) {
+      showTokens(text, list);
+      return text;
+    }
+    const at = list.indexOf(symbol);
+    showTokens(text, list.slice(0, at));
+    const button = made("button", symbol.text, "code-link token-symbol");
+    button.type = "button";
+    button.title = link.title;
+    button.addEventListener("click", (event) => {
+      event.stopPropagation();
+      link.follow();
+    });
+    text.append(button);
+    showTokens(text, list.slice(at + 1));
+    return text;
+  }
+
+  /**
    * @param {CodeRow} row
    * @param {number} at
    */
@@ -409,7 +475,7 @@ class CodeTable {
     own.style.setProperty("--share", `${Math.min(100, 100 * share)}%`);
     const cells = [own];
     if (this.hasTotals) cells.push(made("span", total, "code-share"));
-    const text = made("span", row.text, "code-text");
+    const text = this.textOf(row);
     text.title = row.text.length > 100 ? row.text.slice(0, 1000) : "";
     cells.push(made("span", lanes, "code-lanes"), made("span", row.number, "code-number"), text);
     for (const cell of cells) cell.setAttribute("role", "cell");
