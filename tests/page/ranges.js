@@ -209,6 +209,86 @@ async function marksAreThoseOfDiff(tab, runs) {
 async function check(tab, facts) {
   await sidesAreTheirRanges(tab, facts);
   await theEarlierRangeIsA(tab);
+  await severalRangesCountTogether(tab);
+}
+
+/** Several ranges count what each of them does; each is a chip, and all are in the link. @param {Tab} tab */
+async function severalRangesCountTogether(tab) {
+  const result = await tab.run(`(() => {
+    const page = rprofPage;
+    const { profile } = page;
+    const span = profile.head.span_ns;
+    const part = (share) => Math.floor(span * share);
+    const of = (state) => {
+      page.set({ view: "flame", against: null, thread: null, transforms: [], range: null, ...state }, "restored");
+      return { ...page.counts.shown };
+    };
+    const ranges = [[part(0.1), part(0.3)], [part(0.45), part(0.5)], [part(0.6), part(0.95)]];
+    const single = ranges.map((range) => of({ range }));
+    const all = of({ range: [ranges[0][0], ranges[2][1]], parts: ranges.flat() });
+    // By hand: a row counts once, and as much of a wait as is within.
+    let n = 0;
+    const { stacks, times, begins, ends } = profile;
+    for (let row = 0; row < stacks.length; row++) {
+      if (stacks[row] <= 0 || (profile.head.has_events && profile.events[row] !== page.state.event)) continue;
+      const end = ends?.ends[row] ?? 0;
+      const isIn = ([from, to]) => (end > 0 ? Math.min(end, to) > Math.max(begins[row], from) : times[row] >= from && times[row] <= to);
+      if (ranges.some(isIn)) n += profile.samplesOf(row);
+    }
+    const sum = (what) => single.reduce((sum, one) => sum + one[what], 0);
+    const flame = page.views.all.flame.graph.boxes.whole;
+    page.set({ roots: "processes" }, "restored");
+    const grouped = page.views.all.flame.graph.boxes.whole;
+    page.set({ roots: "threads", order: "time" }, "restored");
+    const inTime = page.views.all.flame.boxesInTime().whole;
+    page.set({ order: "heavy" }, "restored");
+    const chips = [...document.querySelectorAll(".chip")].map((one) => one.textContent);
+    return { all, weight: sum("weight"), n, flame, grouped, inTime, chips, compares: !page.ranges.bar.hidden };
+  })()`);
+  const { all, weight, n, flame, grouped, inTime, chips, compares } = result;
+  assert.deepEqual([Math.round(all.weight), all.samples], [Math.round(weight), n]);
+  for (const whole of [flame, grouped, inTime]) assert.ok(Math.abs(whole - weight) <= 1e-9 * weight, `${whole} ${weight}`);
+  assert.equal(chips.length, 3);
+  assert.equal(compares, false);
+  // Ctrl and a drag add one; its chip takes it away; the link and Escape have all.
+  await tab.run(`rprofPage.set({ range: null }); rprofPage.steps.forget()`);
+  const place = await tab.run(`(() => {
+    const { left, top } = rprofPage.overview.canvas.getBoundingClientRect();
+    const { scale } = rprofPage.overview;
+    return [left + scale.left, top + 30, scale.width];
+  })()`);
+  const drag = async (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ modifiers) => {
+    const at = (/** @type {number} */ share) => ({ x: place[0] + share * place[2], y: place[1], button: "left", clickCount: 1, modifiers });
+    await tab.ask("Input.dispatchMouseEvent", { type: "mousePressed", ...at(from) });
+    await tab.ask("Input.dispatchMouseEvent", { type: "mouseMoved", ...at(to), buttons: 1 });
+    await tab.ask("Input.dispatchMouseEvent", { type: "mouseReleased", ...at(to) });
+  };
+  await drag(0.1, 0.2, 0);
+  const first = await tab.run(`rprofPage.state.range`);
+  await drag(0.5, 0.6, 2);
+  const { range, parts } = await tab.run(`rprofPage.state`);
+  assert.deepEqual([parts.length, parts[0], range[1]], [4, first[0], parts[3]]);
+  await tab.run(`rprofPage.address.rememberNow()`);
+  const fragment = await tab.run(`location.hash`);
+  await tab.press("Escape");
+  assert.deepEqual(await tab.run(`[rprofPage.state.range, rprofPage.state.parts]`), [first, []]);
+  await tab.run(`rprofPage.address.rememberNow()`);
+  await tab.run(`new Promise((resolve) => {
+    addEventListener("hashchange", () => setTimeout(resolve, 0), { once: true });
+    location.hash = ${JSON.stringify(fragment)};
+  })`);
+  assert.deepEqual(await tab.run(`[rprofPage.state.range, rprofPage.state.parts]`), [range, parts]);
+  await tab.run(`document.querySelector(".chip").click()`);
+  assert.deepEqual(await tab.run(`[rprofPage.state.range, rprofPage.state.parts]`), [parts.slice(2), []]);
+  // What a link says wrongly is left out.
+  for (const words of ["parts=5.1.2.3&range=5.3", "parts=1.2.3&range=1.3", "parts=1.2.5.9&range=1.8", "parts=0.x.2.3&range=0.3"]) {
+    await tab.run(`new Promise((resolve) => {
+      addEventListener("hashchange", () => setTimeout(resolve, 0), { once: true });
+      location.hash = "#${words}";
+    })`);
+    assert.deepEqual(await tab.run(`rprofPage.state.parts`), [], words);
+  }
+  await tab.run(`rprofPage.set({ range: null }); rprofPage.address.rememberNow()`);
 }
 
 module.exports = { check, marksAreThoseOfDiff };

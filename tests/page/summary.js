@@ -49,7 +49,10 @@ async function check(tab, facts) {
   })()`);
   if (isEstimated) assert.match(said, /Total[\d.]+ m?s: \d+ samples of [\d.]+ .?s each/);
   const span = await tab.run(`rprofPage.profile.head.span_ns`);
-  for (const state of [{}, { thread: 0 }, { range: [0, Math.floor(span / 3)] }, { range: [span / 2, span], thread: 0 }]) {
+  const part = (/** @type {number} */ share) => Math.floor(span * share);
+  const parted = { range: [0, part(0.9)], parts: [0, part(0.2), part(0.4), part(0.6), part(0.7), part(0.9)] };
+  const states = [{}, { thread: 0 }, { range: [0, part(1 / 3)] }, { range: [span / 2, span], thread: 0 }, parted, { ...parted, thread: 0 }];
+  for (const state of states) {
     await tab.run(`rprofPage.set(${JSON.stringify({ range: null, thread: null, ...state })})`);
     const { samples, command, lacks } = await shown(tab);
     assert.equal(samplesOf(facts, command), samples, command);

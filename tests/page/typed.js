@@ -33,7 +33,17 @@ async function rangesAreTyped(tab) {
     assert.match(await tab.run(`document.getElementById("typed-range").validationMessage`), /^No time range within .* 30%-35%$/);
     await tab.press("Escape");
   }
+  // Several are one selection; what overlaps is one of them.
+  await typeRange(tab, "30 - 40 ms + 0-10ms + 35ms-50ms");
+  assert.deepEqual(await tab.run(`[rprofPage.state.range, rprofPage.state.parts]`), [[0, 5e7], [0, 1e7, 3e7, 5e7]]);
+  await tab.run(`document.getElementById("type-range").click()`);
+  assert.equal(await tab.run(`document.activeElement.value`), "0 s - 0.01 s + 0.03 s - 0.05 s");
+  await tab.press("Escape");
+  assert.deepEqual(await typeRange(tab, "10 - 20 ms + soon"), [0, 5e7]);
+  assert.match(await tab.run(`document.getElementById("typed-range").validationMessage`), /^No time range within/);
+  await tab.press("Escape");
   assert.equal(await typeRange(tab, ""), null);
+  assert.deepEqual(await tab.run(`rprofPage.state.parts`), []);
 }
 
 /** What is clicked is under the pointer until the click is over. @param {Tab} tab */

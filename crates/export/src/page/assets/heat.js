@@ -21,7 +21,7 @@ class HeatView {
     this.legend = placed(bar, "span", "heat-legend", "legend");
     this.map = new HeatMap(placed(section, "div", "heat-place"), app.theme, {
       range: (range, from) => {
-        if (app.ranges.isAgainst(from)) app.ranges.compareWith(range);
+        if (app.ranges.isAgainst(from) || from.ctrlKey || from.metaKey) app.ranges.choose(range, from);
         else app.set({ ...app.ranges.showing(range), view: "flame" });
       },
       say: (text) => app.details.say(text),
@@ -84,7 +84,7 @@ class HeatMap {
   /**
    * @param {HTMLElement} place
    * @param {Theme} theme
-   * @param {{range: (range: [number, number], from: {shiftKey: boolean}) => void, say: (text: string) => void}} events
+   * @param {{range: (range: [number, number], from: {shiftKey: boolean, ctrlKey: boolean, metaKey: boolean}) => void, say: (text: string) => void}} events
    */
   constructor(place, theme, events) {
     this.place = place;
@@ -109,11 +109,18 @@ class HeatMap {
     this.nouns = ["sample", "samples"];
     /** What the cells are of. */
     this.key = "";
+    /** As they were drawn: without a scroll bar there is more room. */
+    this.cellWidth = this.cellHeight = 1;
     /**
      * Both ends of what is chosen, by number of the cell.
      * @type {[number, number] | null}
      */
     this.ends = null;
+    /**
+     * The same of each range that is shown.
+     * @type {[number, number][]}
+     */
+    this.outlines = [];
     /**
      * The same of what it is compared with.
      * @type {[number, number] | null}
@@ -147,6 +154,7 @@ class HeatMap {
       this.nouns = waits.length === 0 ? ["sample", "samples"] : isRunning ? RUNNING_NOUNS : ["wait", "waits"];
     }
     this.ends = selection.range === null ? null : this.cellsOf(selection.range);
+    this.outlines = partsOf(selection).flatMap((range) => (range === null ? [] : [this.cellsOf(range)]));
     this.against = selection.against ? this.cellsOf(selection.against) : null;
   }
 
@@ -159,24 +167,17 @@ class HeatMap {
     return [first, last];
   }
 
-  get cellWidth() {
-    return (this.place.clientWidth - HEAT_LEFT) / this.columns;
-  }
-
-  get cellHeight() {
-    return Math.max(4, Math.min(14, (this.place.clientHeight - 24) / HEAT_ROWS));
-  }
-
   draw() {
     const width = this.place.clientWidth;
     if (width === 0) return;
-    const [w, h] = [this.cellWidth, this.cellHeight];
+    const w = (this.cellWidth = (width - HEAT_LEFT) / this.columns);
+    const h = (this.cellHeight = Math.max(4, Math.min(14, (this.place.clientHeight - 24) / HEAT_ROWS)));
     const height = h * HEAT_ROWS + 22;
     const context = sized(this.canvas, width, height);
     this.drawCells(context, w, h);
-    const { ends, against, drag } = this;
+    const { against, drag } = this;
     if (against !== null) this.drawOutline(context, against, "A");
-    if (ends !== null) this.drawOutline(context, ends, against === null ? "" : "B");
+    for (const outline of this.outlines) this.drawOutline(context, outline, against === null ? "" : "B");
     if (drag !== null) this.drawOutline(context, drag, "");
     this.drawLosses(context, w, h);
     this.drawLabels(context, w, h);
@@ -350,7 +351,7 @@ class HeatMap {
     if (key === "Enter" && this.drag !== null) {
       const range = this.timesOf(Math.min(...this.drag), Math.max(...this.drag));
       this.drag = null;
-      this.events.range(range, { shiftKey });
+      this.events.range(range, { shiftKey, ctrlKey: false, metaKey: false });
       return true;
     }
     if (step === undefined) return false;

@@ -42,8 +42,8 @@ function* stepsInTime(profile, selection, most) {
     const chart = new TimeChart(profile, boxes, together);
     const place = placeRows(profile, selection, chart);
     let n = 0;
-    for (const [thread, first, end] of spansInSteps(profile, selection)) {
-      place(thread, first, end);
+    for (const [thread, first, end, range, before] of spansInSteps(profile, selection)) {
+      place(thread, first, end, range, before);
       if (boxes.n > most && together < rows) break;
       n += end - first;
       if (n < ROWS_OF_STEP) continue;
@@ -85,13 +85,13 @@ function placeRows(profile, selection, chart) {
 /**
  * Spans of rows, none of them longer than a step.
  * @param {Profile} profile
- * @param {{range: [number, number] | null, thread: number | null}} selection
+ * @param {{range: [number, number] | null, parts?: number[], thread: number | null}} selection
  */
 function spansInSteps(profile, selection) {
-  /** @type {[thread: number, first: number, end: number][]} */
+  /** @type {Parameters<VisitSpan>[]} */
   const spans = [];
-  forSpans(profile, selection, (thread, first, end) => {
-    for (let at = first; at < end; at += ROWS_OF_STEP) spans.push([thread, at, Math.min(end, at + ROWS_OF_STEP)]);
+  forSpans(profile, selection, (thread, first, end, range, before) => {
+    for (let at = first; at < end; at += ROWS_OF_STEP) spans.push([thread, at, Math.min(end, at + ROWS_OF_STEP), range, before]);
   });
   return spans;
 }

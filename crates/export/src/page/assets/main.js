@@ -23,7 +23,7 @@ class App {
     this.search = element("search", HTMLInputElement);
     this.event = element("event", HTMLSelectElement);
     this.overview = new Overview(element("overview", HTMLElement), this.theme, {
-      range: (range) => this.set(this.ranges.showing(range)),
+      range: (range, from) => this.ranges.choose(range, from),
       against: (against) => this.ranges.compareWith(against),
       isAgainst: (from) => this.ranges.isAgainst(from),
       say: (text) => this.details.say(text),
@@ -61,9 +61,11 @@ class App {
   set(changes, why) {
     const before = this.state;
     const rounded = changes.range ? { range: /** @type {[number, number]} */ (changes.range.map(Math.round)) } : {};
-    this.state = { ...before, ...changes, ...rounded };
+    // Parts are of a range.
+    const parts = changes.range === undefined ? before.parts : changes.parts ?? [];
+    this.state = { ...before, ...changes, ...rounded, parts };
     if (this.state.range === null && this.state.against !== null) this.state = { ...this.state, ...NOT_COMPARED };
-    const { event, range, against, thread, keep, transforms, threads } = this.state;
+    const { event, range, parts: ranges, against, thread, keep, transforms, threads } = this.state;
     this.profile.isByLine = this.state.frames === "line";
     this.theme.show(this.state.colours);
     const changed = /** @type {(keyof State)[]} */ (Object.keys(this.state));
@@ -75,7 +77,7 @@ class App {
     const isTransformed = !isSame(transforms, before.transforms) || threads !== before.threads;
     if (isTransformed) transform(this.profile, transforms, threads);
     const isOther = event !== before.event || thread !== before.thread || keep !== before.keep;
-    if (isTransformed || isOther || !isSame(range, before.range) || !isSame(against, before.against)) {
+    if (isTransformed || isOther || !isSame(range, before.range) || !isSame(ranges, before.parts) || !isSame(against, before.against)) {
       this.counts = this.known.of(this.state);
       this.overview.show(this.state);
     }
@@ -156,7 +158,8 @@ class App {
       chips.push(one);
     };
     const { range, against, thread, transforms } = this.filters();
-    for (const text of range) chip(text, { range: null });
+    const ranges = state.range === null ? [] : /** @type {[number, number][]} */ (partsOf(state));
+    range.forEach((text, at) => chip(text, joinedRanges(ranges.filter((_, other) => other !== at))));
     for (const text of against) chip(text, NOT_COMPARED);
     for (const text of thread) chip(text, { thread: null });
     transforms.forEach((text, at) => {
@@ -184,7 +187,7 @@ class App {
       return saidOfTransform(profile, one);
     });
     return {
-      range: state.range === null ? [] : [`${state.against === null ? "" : "B: "}${saidOfRange(state.range)}`],
+      range: partsOf(state).flatMap((range) => (range === null ? [] : [`${state.against === null ? "" : "B: "}${saidOfRange(range)}`])),
       against: state.against === null ? [] : [`compared with A: ${saidOfRange(state.against)}`],
       thread: state.thread === null ? [] : [profile.nameOfThread(state.thread)],
       transforms,

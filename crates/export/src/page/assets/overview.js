@@ -9,7 +9,7 @@ const STRIP = 50;
 const COUNTER = 22;
 
 /**
- * @typedef {{range: (range: [number, number] | null) => void, against: (range: [number, number]) => void,
+ * @typedef {{range: (range: [number, number] | null, from?: {ctrlKey: boolean, metaKey: boolean, shiftKey: boolean}) => void, against: (range: [number, number]) => void,
  *   isAgainst: (from: PointerEvent) => boolean, say: (text: string) => void}} StripEvents
  */
 
@@ -30,6 +30,11 @@ class Overview {
     place.append(this.canvas);
     /** @type {[number, number] | null} */
     this.range = null;
+    /**
+     * Parts of it, if only these are selected.
+     * @type {[number, number][]}
+     */
+    this.ranges = [];
     /** @type {[number, number] | null} */
     this.against = null;
     /** @type {[number, number] | null} */
@@ -60,6 +65,7 @@ class Overview {
    */
   show(selection) {
     this.range = selection.range;
+    this.ranges = /** @type {[number, number][]} */ (partsOf(selection).filter((range) => range !== null));
     this.against = selection.against ?? null;
     if (!this.profile.head.has_times) return;
     // It shows all times, whatever the range.
@@ -201,7 +207,7 @@ class Overview {
 
   label() {
     const said = (/** @type {[number, number]} */ [from, to]) => `${duration(from)} to ${duration(to)}`;
-    const range = this.range === null ? "everything" : said(this.range);
+    const range = this.range === null ? "everything" : this.ranges.map(said).join(" and ");
     const against = this.against === null ? "" : `, compared with ${said(this.against)}`;
     return `Samples over ${duration(this.span)}; shown: ${range}${against}. Arrow keys move the range; with Shift, its end; ` +
       "Page Up and Page Down move the range to compare with.";
@@ -230,7 +236,7 @@ class Overview {
     const { range, against, drag } = this;
     const isCompared = against !== null && range !== null;
     if (against !== null) drawRange(context, this.theme, scale, against, { height, letter: "A" });
-    if (range !== null) drawRange(context, this.theme, scale, range, { height, letter: isCompared ? "B" : "" });
+    for (const range of this.ranges) drawRange(context, this.theme, scale, range, { height, letter: isCompared ? "B" : "" });
     if (drag !== null) drawRange(context, this.theme, scale, drag, { height, letter: "" });
   }
 
@@ -242,8 +248,7 @@ class Overview {
     }, (_x, _y, from) => {
       const { drag } = this;
       this.drag = null;
-      if (drag !== null && this.events.isAgainst(from)) this.events.against(drag);
-      else this.events.range(drag);
+      this.events.range(drag, from);
     });
     canvas.addEventListener("mousemove", ({ clientX }) => {
       const x = clientX - canvas.getBoundingClientRect().left;
@@ -321,7 +326,7 @@ function* slotsInSteps(profile, selection, event, span) {
   const threads = new Set();
   for (const [thread, first, end] of spansInSteps(profile, rows)) {
     threads.add(profile.head.threads[thread][1]);
-    add(thread, first, end);
+    add(thread, first, end, null, null);
     done += end - first;
     if (done < ROWS_OF_SLOTS) continue;
     done = 0;

@@ -89,9 +89,7 @@ function stacksByProcess(profile, selections) {
           nodes[n++] = at;
         }
       });
-      for (const thread of threads) {
-        if (selection.thread === null || selection.thread === thread) visit(thread, ...spanOf(profile, thread, selection.range));
-      }
+      for (const thread of threads) forSpansOf(profile, selection, thread, visit);
     });
     if (n === 0) continue;
     if (grouped.n + n >= MOST_GROUPED) return null;

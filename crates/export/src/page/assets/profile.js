@@ -378,6 +378,15 @@ class Profile {
     return part > 0 ? part : -1;
   }
 
+  /**
+   * Whether a row is a wait, and counts in a range.
+   * @param {number} row
+   * @param {[number, number]} range
+   */
+  isWaitWithin(row, range) {
+    return this.ends !== null && this.ends.ends[row] > 0 && this.weightWithin(row, 0, range) >= 0;
+  }
+
   /** @param {number} thread */
   nameOfThread(thread) {
     const [pid, tid, comm] = this.head.threads[thread];

@@ -441,16 +441,33 @@ class RangeBar {
    */
   isAgainst(from) {
     const { profile, state } = this.app;
-    return profile.sides === null && state.range !== null && (this.isChoosing || from.shiftKey);
+    return profile.sides === null && state.range !== null && state.parts.length === 0 && (this.isChoosing || from.shiftKey);
   }
 
   /**
-   * @param {[number, number]} range
-   * @param {{shiftKey: boolean}} from
+   * A range that was drawn: it is shown, compared with, or, with Ctrl or Command, shown beside those that are.
+   * @param {[number, number] | null} range
+   * @param {{shiftKey: boolean, ctrlKey: boolean, metaKey: boolean}} [from]
    */
   choose(range, from) {
-    if (this.isAgainst(from)) this.compareWith(range);
+    if (range !== null && from !== undefined && (from.ctrlKey || from.metaKey)) this.add(range);
+    else if (range !== null && from !== undefined && this.isAgainst(from)) this.compareWith(range);
     else this.app.set(this.showing(range));
+  }
+
+  /**
+   * One more range beside those that are shown.
+   * @param {[number, number]} range
+   */
+  add(range) {
+    const { app } = this;
+    const { state } = app;
+    if (state.against !== null) return app.details.say("Two ranges are compared: end the comparison to show further ones.");
+    const ranges = /** @type {[number, number][]} */ (partsOf(state).filter((one) => one !== null));
+    const [from, to] = range.map(Math.round);
+    const joined = joinedRanges([...ranges, [from, to]]);
+    if (joined.parts.length > 2 * MOST_RANGES) return app.details.say(`No more than ${MOST_RANGES} ranges: remove one first.`);
+    app.set({ ...joined, zoom: [], span: null });
   }
 
   show() {
@@ -461,7 +478,7 @@ class RangeBar {
     const { range, against } = app.state;
     const isCompared = against !== null;
     element("chips", HTMLElement).append(this.bar);
-    this.bar.hidden = app.profile.sides !== null || range === null;
+    this.bar.hidden = app.profile.sides !== null || range === null || app.state.parts.length > 0;
     if (range === null || isCompared) this.isChoosing = false;
     this.begin.hidden = isCompared;
     this.earlier.hidden = isCompared || range === null || range[0] === 0;

@@ -2,7 +2,8 @@
 
 /**
  * @typedef {{event: number, range: [number, number] | null, thread: number | null, keep: string,
- *   transforms: Transform[], threads: "alike" | "apart", against?: [number, number] | null}} SampleSelection What transforms leave is in the profile.
+ *   transforms: Transform[], threads: "alike" | "apart", against?: [number, number] | null, parts?: number[]}} SampleSelection
+ *   What transforms leave is in the profile. Parts of the range are pairs of times, in order; without any it is all of it.
  * @typedef {{weight: number, samples: number}} Sum
  */
 
@@ -68,19 +69,22 @@ class Counts {
     const rows = profile.sides === null ? { ...selection, thread: null } : selection;
     const { stacks, events, counts: samplesOf, weights: weightOf } = profile;
     const { has_events: hasEvents, has_samples: hasSamples, has_weights: hasWeights } = profile.head;
-    const { event, range } = selection;
+    const { event } = selection;
     const each = profile.head.events[event]?.each ?? 0;
-    const ofWaits = range !== null && profile.ends !== null;
     // It is what most of what users do waits for: no call for each row.
-    forSpans(profile, rows, (thread, first, end) => {
+    forSpans(profile, rows, (thread, first, end, range, before) => {
       const isWanted = wanted === null || wanted === thread;
       let [allWeight, allSamples, shownWeight, shownSamples] = [0, 0, 0, 0];
       for (let row = first; row < end; row++) {
         const node = stacks[row] - 1;
         if ((hasEvents && events[row] !== event) || stacks[row] <= IN_NO_TOTAL) continue;
-        const n = hasSamples ? samplesOf[row] : 1;
+        let n = hasSamples ? samplesOf[row] : 1;
         let weight = hasWeights ? weightOf[row] : n * each;
-        if (ofWaits) weight = profile.weightWithin(row, weight, range);
+        if (range !== null && profile.ends !== null) {
+          // A wait that lasts from one range into the next is one.
+          if (before !== null && profile.isWaitWithin(row, before)) n = 0;
+          weight = profile.weightWithin(row, weight, range);
+        }
         if (weight < 0) continue;
         allWeight += weight;
         allSamples += n;
@@ -163,9 +167,9 @@ class KnownCounts {
    */
   of(selection) {
     const { profile } = this;
-    const { event, range, thread, keep, against, transforms } = selection;
+    const { event, range, parts, thread, keep, against, transforms } = selection;
     const isAll = range === null && thread === null && keep === "" && transforms.length === 0;
-    const key = isAll ? `all of ${event}` : JSON.stringify([event, range, thread, keep, keep !== "" && profile.isByLine, against]);
+    const key = isAll ? `all of ${event}` : JSON.stringify([event, range, parts, thread, keep, keep !== "" && profile.isByLine, against]);
     const { rowStacks, moved, parents, labels, functionOf } = profile;
     const columns = [rowStacks, moved ?? rowStacks, parents, labels, functionOf];
     const known = this.list.find((one) => one.key === key && columns.every((column, at) => column === one.columns[at]));
@@ -226,7 +230,7 @@ class KnownCounts {
  * Rows of an event within a range of time: thread by thread, in order of time. Of a wait, only what is in the range
  * counts, where it is known when it was: it may have begun before.
  * @param {Profile} profile
- * @param {{event: number, range: [number, number] | null, thread: number | null}} selection
+ * @param {{event: number, range: [number, number] | null, parts?: number[], thread: number | null}} selection
  * @param {(node: number, weight: number, samples: number, time: number, thread: number, row: number) => void} visit a
  *   node is negative if nothing was recorded of the stack
  */
@@ -237,39 +241,86 @@ function forRows(profile, selection, visit) {
 /**
  * The same of one span of rows.
  * @param {Profile} profile
- * @param {{event: number, range: [number, number] | null}} selection
+ * @param {{event: number}} selection
  * @param {(node: number, weight: number, samples: number, time: number, thread: number, row: number) => void} visit
- * @returns {(thread: number, first: number, end: number) => void}
+ * @returns {VisitSpan}
  */
-function rowsOfSpan(profile, selection, visit) {
+function rowsOfSpan(profile, { event }, visit) {
   const { stacks, times, events, counts, weights } = profile;
   const { has_events: hasEvents, has_samples: hasSamples, has_weights: hasWeights } = profile.head;
-  const { event, range } = selection;
   const each = profile.head.events[event]?.each ?? 0;
-  const ofWaits = range !== null && profile.ends !== null;
-  return (thread, first, end) => {
+  return (thread, first, end, range, before) => {
     for (let row = first; row < end; row++) {
       if ((hasEvents && events[row] !== event) || stacks[row] <= IN_NO_TOTAL) continue;
-      const samples = hasSamples ? counts[row] : 1;
+      let samples = hasSamples ? counts[row] : 1;
       const weight = hasWeights ? weights[row] : samples * each;
-      const counted = ofWaits ? profile.weightWithin(row, weight, range) : weight;
+      const counted = range !== null && profile.ends !== null ? profile.weightWithin(row, weight, range) : weight;
+      if (before !== null && profile.isWaitWithin(row, before)) samples = 0;
       if (counted >= 0) visit(stacks[row] - 1, counted, samples, times[row], thread, row);
     }
   };
 }
 
 /**
- * Rows within a range of time, thread by thread: the first of a thread, and the one after its last.
- * @param {Profile} profile
- * @param {{range: [number, number] | null, thread: number | null}} selection
- * @param {(thread: number, first: number, end: number) => void} visit
+ * Rows of a thread within a range, the first and the one after the last; and the range before it, if there are several.
+ * @typedef {(thread: number, first: number, end: number, range: [number, number] | null,
+ *   before: [number, number] | null) => void} VisitSpan
  */
-function forSpans(profile, { range, thread: wanted }, visit) {
-  for (let thread = 0; thread + 1 < profile.starts.length; thread++) {
-    if (wanted !== null && wanted !== thread) continue;
+
+/**
+ * Rows within ranges of time, thread by thread.
+ * @param {Profile} profile
+ * @param {{range: [number, number] | null, parts?: number[], thread: number | null}} selection
+ * @param {VisitSpan} visit
+ */
+function forSpans(profile, selection, visit) {
+  for (let thread = 0; thread + 1 < profile.starts.length; thread++) forSpansOf(profile, selection, thread, visit);
+}
+
+/**
+ * The same of one thread, if it is wanted.
+ * @param {Profile} profile
+ * @param {{range: [number, number] | null, parts?: number[], thread: number | null}} selection
+ * @param {number} thread
+ * @param {VisitSpan} visit
+ */
+function forSpansOf(profile, selection, thread, visit) {
+  if (selection.thread !== null && selection.thread !== thread) return;
+  /** @type {[number, number] | null} */
+  let before = null;
+  for (const range of partsOf(selection)) {
     const [row, end] = spanOf(profile, thread, range);
-    if (row < end) visit(thread, row, end);
+    if (row < end) visit(thread, row, end, range, before);
+    before = range;
   }
+}
+
+/**
+ * The ranges of time that are selected, in order; `null` is all times. Parts of another range than that of the selection
+ * do not count.
+ * @param {{range: [number, number] | null, parts?: number[]}} selection
+ * @returns {([number, number] | null)[]}
+ */
+function partsOf({ range, parts = [] }) {
+  const isParted = range !== null && parts.length > 2 && parts[0] === range[0] && parts[parts.length - 1] === range[1];
+  return isParted ? pairs(parts) : [range];
+}
+
+/**
+ * Several ranges as a selection has them: what overlaps is one.
+ * @param {[number, number][]} ranges
+ * @returns {{range: [number, number] | null, parts: number[]}}
+ */
+function joinedRanges(ranges) {
+  /** @type {[number, number][]} */
+  const joined = [];
+  for (const [from, to] of ranges.slice().sort(([a], [b]) => a - b)) {
+    const last = joined[joined.length - 1];
+    if (last === undefined || from > last[1] + 1) joined.push([from, to]);
+    else last[1] = Math.max(last[1], to);
+  }
+  if (joined.length === 0) return { range: null, parts: [] };
+  return { range: [joined[0][0], joined[joined.length - 1][1]], parts: joined.length > 1 ? joined.flat() : [] };
 }
 
 /**

@@ -2,7 +2,7 @@
 
 /**
  * @typedef {{view: string, order: "heavy" | "name" | "time", inverted: boolean, event: number,
- *   range: [number, number] | null, against: [number, number] | null, lanes: "threads" | "cpus", thread: number | null, search: string, keep: string,
+ *   range: [number, number] | null, parts: number[], against: [number, number] | null, lanes: "threads" | "cpus", thread: number | null, search: string, keep: string,
  *   transforms: Transform[], threads: "alike" | "apart", roots: "threads" | "processes", focus: number | null,
  *   zoom: number[], span: [number, number] | null, chart: [number, number] | null, grouping: Grouping, sort: SortBy, up: boolean,
  *   treeSort: TreeSort, frames: "function" | "line", per: Measure["per"], widths: Measure["widths"],
@@ -17,6 +17,9 @@
 
 /** Quantifiers of a pattern that is searched for at once. */
 const FEW = 4;
+
+/** Ranges of time that are selected together. */
+const MOST_RANGES = 20;
 
 /** Patterns of a link that are searched for without asking. */
 const MOST_SEARCHES = 4;
@@ -58,7 +61,8 @@ function isQuick(text, names) {
 function initialState(profile) {
   const sort = profile.sides === null ? "self" : "selfChange";
   return {
-    view: VIEWS[0].name, order: "heavy", inverted: false, event: 0, range: null, against: null, lanes: "threads", roots: "threads",
+    view: VIEWS[0].name, order: "heavy", inverted: false, event: 0, range: null, parts: [], against: null,
+    lanes: "threads", roots: "threads",
     thread: null, search: "", keep: "",
     transforms: [], threads: "alike", focus: null, zoom: [], span: null, chart: null, grouping: "function", sort, up: false,
     treeSort: "total", frames: "function", per: profile.measures[0]?.per ?? "event", widths: "after",
@@ -124,7 +128,13 @@ function stateOf(fragment, profile) {
   state.order = one("order", orders, state.order);
   state.grouping = one("grouping", groupingsOf(profile), state.grouping);
   state.range = profile.head.has_times ? pair("range") : null;
-  state.against = state.range !== null && profile.sides === null ? pair("against") : null;
+  const times = (words.get("parts") ?? "").split(".").map(Number);
+  const isRising = times.every((time, at) => Number.isInteger(time) && (at === 0 ? time >= 0 : time >= times[at - 1]));
+  if (state.range !== null && isRising && times.length % 2 === 0 && times.length <= 2 * MOST_RANGES) {
+    const joined = joinedRanges(pairs(times));
+    if (isSame(joined.range, state.range)) state.parts = joined.parts;
+  }
+  state.against = state.parts.length === 0 && state.range !== null && profile.sides === null ? pair("against") : null;
   state.lanes = one("lanes", profile.head.has_cpus ? /** @type {const} */ (["threads", "cpus"]) : [], state.lanes);
   const columns = profile.sides === null && state.against === null ? COLUMNS : CHANGE_COLUMNS;
   state.sort = one("sort", columns.map(({ by }) => by), state.sort);

@@ -229,8 +229,8 @@ function commandOf({ state, profile, counts }) {
     else if (isNamed) lacks.push(profile.text(comm));
   }
   if (state.range !== null) {
-    const [from, to] = state.range.map((time) => seconds(BigInt(start) + BigInt(time)));
-    words.push("--time", `${from},${to}`);
+    const times = partsOf(state).map((range) => (range ?? []).map((time) => seconds(BigInt(start) + BigInt(time))).join(","));
+    words.push("--time", times.join(" "));
   }
   const ofRows = flagsOfRows(profile, state.transforms);
   // Flags of one kind are one list; a selected thread is one of its own.

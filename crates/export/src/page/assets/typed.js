@@ -1,4 +1,5 @@
-// A time range that is typed: `1.5 s - 2 s`, `250-300 ms`, `30%-35%`; an end that is left out is that of the recording.
+// Time ranges that are typed: `1.5 s - 2 s`, `250-300 ms`, `30%-35%`, several with `+` between them; an end that is left
+// out is that of the recording.
 
 /** Nanoseconds of each unit. */
 const UNITS = /** @type {{[unit: string]: number}} */ ({ ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9, min: 6e10, h: 3.6e12 });
@@ -38,6 +39,7 @@ class TypedRange {
     this.field = made("input");
     this.field.id = "typed-range";
     this.field.placeholder = "1.5 s - 2 s, 30%-35%";
+    this.field.title = "Several with + between them: 1 s - 2 s + 30%-35%";
     this.field.setAttribute("aria-label", "Time range");
     this.isEdited = false;
     this.field.addEventListener("keydown", (event) => {
@@ -74,10 +76,10 @@ class TypedRange {
     return [this.isEdited ? this.field : this.button];
   }
 
-  /** The range that is shown, in all digits. */
+  /** The ranges that are shown, in all digits. */
   said() {
-    const { range } = this.app.state;
-    return range === null ? "" : range.map((at) => `${Number((at / 1e9).toFixed(9))} s`).join(" - ");
+    const ranges = partsOf(this.app.state).flatMap((range) => (range === null ? [] : [range]));
+    return ranges.map((range) => range.map((at) => `${Number((at / 1e9).toFixed(9))} s`).join(" - ")).join(" + ");
   }
 
   /** @param {boolean} isEdited */
@@ -96,13 +98,17 @@ class TypedRange {
   apply() {
     const { app, field } = this;
     const span = Math.max(1, app.profile.head.span_ns);
-    const range = field.value.trim() === "" ? null : rangeOfText(field.value, span);
-    if (range === null && field.value.trim() !== "") {
-      field.setCustomValidity(`No time range within ${duration(span)}: type one as 1.5 s - 2 s, 250-300 ms or 30%-35%`);
+    const ranges = field.value.trim() === "" ? [] : field.value.split("+").map((text) => rangeOfText(text, span));
+    const known = ranges.flatMap((range) => (range === null ? [] : [range]));
+    const isTooMany = known.length > MOST_RANGES || (known.length > 1 && app.state.against !== null);
+    if (known.length < ranges.length || isTooMany) {
+      field.setCustomValidity(known.length < ranges.length
+        ? `No time range within ${duration(span)}: type one as 1.5 s - 2 s, 250-300 ms or 30%-35%`
+        : app.state.against === null ? `No more than ${MOST_RANGES} ranges` : "Two ranges are compared: end the comparison to show further ones");
       return void field.reportValidity();
     }
     this.isEdited = false;
-    app.set(app.ranges.showing(range));
+    app.set(known.length > 1 ? { ...joinedRanges(known), zoom: [], span: null } : app.ranges.showing(known[0] ?? null));
     this.button.focus();
   }
 }

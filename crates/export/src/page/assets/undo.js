@@ -42,7 +42,7 @@ class Steps {
     }
     for (let n = before.transforms.length; n < now.transforms.length; n++) this.list.push({ name: "transforms" });
     for (let n = now.transforms.length; n < before.transforms.length; n++) this.dropLast("transforms");
-    if (changes("range", "against")) this.noteRanges(before, now);
+    if (changes("range", "parts", "against")) this.noteRanges(before, now);
     if (!changes("zoom", "span", "chart")) return;
     if (now.zoom.length === 0 && now.span === null && now.chart === null) this.drop("zoom");
     else this.replace({ name: "zoom" });
@@ -58,8 +58,8 @@ class Steps {
       this.list = this.list.filter((step) => step.name !== "ranges" || !step.before?.against);
       return;
     }
-    const { range, against, per, sort } = before;
-    this.list.push({ name: "ranges", before: { range, against, per, sort, zoom: [], span: null } });
+    const { range, parts, against, per, sort } = before;
+    this.list.push({ name: "ranges", before: { range, parts, against, per, sort, zoom: [], span: null } });
   }
 
   /** @param {Step} step the only one of its name from now on */

@@ -223,15 +223,20 @@ function rowsOfWaits({ profile, state }) {
  */
 function rowsOfTimedWaits({ profile, state }) {
   const { waits, waitLabels, head } = profile;
-  const [from, to] = state.range ?? [0, Infinity];
   const last = namesLeft(profile);
   const accepts = threadsLeft(profile, state) ?? (() => true);
   /** @type {Map<string, WaitRow>} */
   const rows = new Map();
   for (let thread = 0; thread < head.threads.length; thread++) {
     if ((state.thread !== null && state.thread !== thread) || !accepts(thread)) continue;
-    waits.each(thread, [from, to], (wait) => {
-      const length = Math.min(to, waits.endOf(wait)) - Math.max(from, waits.begins[wait]);
+    const ranges = partsOf(state);
+    const [first, end] = state.range ?? [0, Infinity];
+    waits.each(thread, [first, end], (wait) => {
+      let length = 0;
+      for (const range of ranges) {
+        const [from, to] = range ?? [0, Infinity];
+        length += Math.max(0, Math.min(to, waits.endOf(wait)) - Math.max(from, waits.begins[wait]));
+      }
       if (length <= 0) return;
       const label = waitLabels[waits.causeOf(wait)];
       const waker = waits.wakers[wait];
