@@ -12,6 +12,7 @@ const callTree = require("./call_tree.js");
 const code = require("./code.js");
 const colours = require("./colours.js");
 const difference = require("./difference.js");
+const events = require("./events.js");
 const filters = require("./filters.js");
 const frame = require("./frame.js");
 const hostile = require("./hostile.js");
@@ -346,6 +347,12 @@ async function main() {
           await hostile.check(tab, facts);
           await nothingOfOthersRuns(tab);
         }
+        console.log(`as expected: ${facts.page}`);
+        continue;
+      }
+      if ("traced" in facts) {
+        await events.check(tab, /** @type {any} */ (facts));
+        await nothingOfOthersRuns(tab);
         console.log(`as expected: ${facts.page}`);
         continue;
       }

@@ -1,6 +1,7 @@
 //! `rprof export -o profile.html`: a browser opens the page, and a script clicks, zooms, brushes, searches and reads
 //! back its sums. They are those of `rprof report`.
 
+mod events;
 mod lanes;
 mod waiting;
 

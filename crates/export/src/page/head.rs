@@ -2,6 +2,7 @@
 
 use super::columns::unsigned;
 use super::detail::{Detail, ThreadDetail};
+use super::fields;
 use super::joined::Rows;
 use super::losses::joined_losses;
 use super::options::Page;
@@ -150,6 +151,7 @@ impl Head {
             json.key("n_losses")
                 .number(joined_losses(sampled).len() as u64);
             rows(sampled, parts, json);
+            fields::json(sampled, json);
             self.json_of_waits(json);
             if !self.waits.is_empty() {
                 let running = (-1, Cause::Running.color());

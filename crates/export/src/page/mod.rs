@@ -5,6 +5,7 @@ mod code;
 mod columns;
 mod detail;
 mod difference;
+mod fields;
 mod head;
 mod joined;
 mod losses;

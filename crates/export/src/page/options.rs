@@ -21,4 +21,7 @@ pub struct Page {
 impl Page {
     /// Bytes of a file that browsers open at once, and people send each other.
     pub const MAX_BYTES: usize = 15_000_000;
+
+    /// Samples of tracepoints of which it has the fields.
+    pub const MAX_FIELDS: usize = 20_000;
 }

@@ -2,8 +2,8 @@
 
 use super::*;
 use flate2::read::ZlibDecoder;
-use rprof_profile::testing;
-use serde_json::Value;
+use rprof_profile::{FieldValue, TraceValue, testing};
+use serde_json::{Value, json};
 use std::io::Read;
 
 /// A page taken apart.
@@ -132,6 +132,46 @@ fn samples_are_by_thread_in_order_of_time() {
     assert_eq!(read.head["events"][0]["each"], 5);
     assert_eq!(read.head["start_ns"], "1000");
     assert_eq!(read.head["slot_ns"], 0);
+}
+
+#[test]
+fn tracepoints_have_their_fields_as_scripts_can_hold_them() {
+    let mut sampled = testing::sampled(&[
+        (1000, "a", "main", 1),
+        (1010, "b", "main", 1),
+        (1020, "a", "main", 1),
+    ]);
+    let strings = &mut sampled.profile.strings;
+    let values = [
+        ("n", FieldValue::Unsigned(7)),
+        ("large", FieldValue::Unsigned(u64::MAX)),
+        ("below", FieldValue::Signed(-3)),
+        ("flags", FieldValue::Hex(0x8000)),
+        ("path", FieldValue::Text(strings.intern("<b>\u{1b}[x"))),
+        ("long", FieldValue::Text(strings.intern(&"é".repeat(1000)))),
+    ];
+    let fields = values.map(|(name, value)| TraceValue {
+        name: strings.intern(name),
+        value,
+    });
+    sampled.fields.insert(1, fields.to_vec());
+    let head = read(written(&page(Page::MAX_BYTES), &sampled)).head;
+    let names = json!([[0, "n", "large", "below", "flags", "path", "long"]]);
+    assert_eq!(head["traced_kinds"], names);
+    let long = format!("{}…", "é".repeat(200));
+    let row = json!([
+        0,
+        10,
+        1,
+        7,
+        u64::MAX.to_string(),
+        -3,
+        "0x8000",
+        "<b>\\x1b[x",
+        long
+    ]);
+    assert_eq!(head["traced"], json!([row]));
+    assert_eq!(head["n_traced_left"], 2);
 }
 
 #[test]

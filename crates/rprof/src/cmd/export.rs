@@ -215,6 +215,7 @@ impl Writer<'_> {
         let extras = SampleExtras {
             waits: true,
             places: has_code && self.opened.count() == 1,
+            fields: Page::MAX_FIELDS,
         };
         let (sampled, code) = if extras.places {
             // One recording is read once, for samples and code.

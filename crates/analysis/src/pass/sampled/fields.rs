@@ -11,29 +11,41 @@ use rprof_profile::{FieldValue, StrId, Strings, TraceValue};
 pub(super) struct FieldReader<'a> {
     recording: &'a Recording<'a>,
     formats: TracepointFormats,
+    /// How many more samples are read, and how many bytes of them.
+    left: usize,
+    left_bytes: usize,
     scratch: Vec<u8>,
 }
 
+/// Bytes of fields that are read where not all samples are.
+const MOST_BYTES: usize = 8 << 20;
+
 impl<'a> FieldReader<'a> {
-    /// For a recording's events, unless none of them has fields; also says which formats cannot be used.
-    pub(super) fn new(recording: &'a Recording<'a>) -> (Option<Self>, Option<String>) {
+    /// For a recording's events, unless none of them has fields; also says which formats cannot be used. No more than
+    /// `most` samples are read.
+    pub(super) fn new(recording: &'a Recording<'a>, most: usize) -> (Option<Self>, Option<String>) {
         let (formats, warning) = TracepointFormats::of(recording.reader);
         let reader = (!formats.is_empty()).then(|| Self {
             recording,
             formats,
+            left: most,
+            left_bytes: match most {
+                usize::MAX => usize::MAX,
+                _ => MOST_BYTES,
+            },
             scratch: Vec::new(),
         });
         (reader, warning.map(|warning| warning.to_string()))
     }
 
-    /// The fields of an event's sample at an offset; `None` if the event has none.
+    /// The fields of an event's sample at an offset; `None` if the event has none, or no more are read.
     pub(super) fn read(
         &mut self,
         event: usize,
         offset: u64,
         strings: &mut Strings,
     ) -> Result<Option<Vec<TraceValue>>, Error> {
-        if !self.formats.has(event) {
+        if self.left == 0 || !self.formats.has(event) {
             return Ok(None);
         }
         let reader = self.recording.reader;
@@ -46,6 +58,11 @@ impl<'a> FieldReader<'a> {
         let sample = decoded.and_then(|decoded| decoded.all_fields(reader));
         let Some(bytes) = sample.and_then(|sample| sample.raw) else {
             return Ok(None);
+        };
+        self.left_bytes = self.left_bytes.saturating_sub(bytes.len());
+        self.left = match self.left_bytes {
+            0 => 0,
+            _ => self.left - 1,
         };
         let mut collector = Collector {
             strings,

@@ -101,6 +101,9 @@ pub struct SampleExtras {
     pub waits: bool,
     /// The places in code that samples were taken at: [`SampledProfile::places`].
     pub places: bool,
+    /// Of how many samples, the first ones, it is wanted what tracepoints wrote: [`SampledProfile::fields`]. There are
+    /// none where samples are derived.
+    pub fields: usize,
 }
 
 /// What nodes of stacks are, and what is loaded beside samples.
@@ -108,6 +111,17 @@ pub struct SampleExtras {
 enum Nodes {
     Functions(SampleExtras),
     Code(CodeDetail),
+}
+
+impl Nodes {
+    /// Of how many samples it is wanted what tracepoints wrote.
+    fn n_fields(self, query: &Query<'_>) -> usize {
+        match self {
+            Self::Code(CodeDetail::Fields) => usize::MAX,
+            Self::Functions(extras) if !query.samples.source.is_derived() => extras.fields,
+            Self::Functions(_) | Self::Code(CodeDetail::Samples) => 0,
+        }
+    }
 }
 
 /// What samples with stacks of code have beside them.
@@ -144,16 +158,16 @@ fn load(
     (nodes, waits): (Nodes, WaitKeys),
     progress: &mut Progress<'_>,
 ) -> Result<LoadedSamples, Error> {
-    let (fields, warning) = match nodes {
-        Nodes::Code(CodeDetail::Fields) => FieldReader::new(query.recording),
-        _ => (None, None),
+    let (fields, warning) = match nodes.n_fields(query) {
+        0 => (None, None),
+        most => FieldReader::new(query.recording, most),
     };
     let is_code = matches!(nodes, Nodes::Code(_));
     let extras = match nodes {
         Nodes::Functions(extras) => extras,
         Nodes::Code(detail) => SampleExtras {
             waits: detail == CodeDetail::Fields,
-            places: false,
+            ..SampleExtras::default()
         },
     };
     let pass = SampledPass {

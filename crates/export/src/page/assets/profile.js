@@ -11,7 +11,8 @@
  *   has_cpus: boolean, has_samples: boolean, has_weights: boolean, slot_ns: number, by_name: boolean,
  *   min_samples: number, n_waits?: number, n_all_waits?: number, wait_causes?: [number, number, number, number][],
  *   waits?: [number, number, number, number][], waits_have_begins?: boolean, is_filtered?: boolean,
- *   sides?: [string, string], measures?: MeasureHead[]}} Head
+ *   sides?: [string, string], measures?: MeasureHead[], traced?: (number | string)[][], traced_kinds?: (number | string)[][],
+ *   n_traced_left?: number}} Head
  */
 
 /** Bits of a frame's flags. */
