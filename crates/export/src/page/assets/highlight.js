@@ -19,7 +19,7 @@ const KEYWORDS = new Set(("abstract alignas alignof and as asm async auto await 
 const HASH_COMMENTS = /\.(py|rb|sh|pl|jl|nim|cr|ex|exs)$/;
 
 /** Of each language, the parts of a line; what is no such part stays as it is. */
-const SOURCE_PARTS = /(\/\/.*|\/\*.*?(?:\*\/|$))|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)'|`[^`]*`)|(\b(?:0[xX][\da-fA-F_]+|\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)[A-Za-z\d_]*)|([A-Za-z_]\w*)/g;
+const SOURCE_PARTS = /(\/\/.*|\/\*.*?(?:\*\/|$))|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)'|\x60[^\x60]*\x60)|(\b(?:0[xX][\da-fA-F_]+|\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)[A-Za-z\d_]*)|([A-Za-z_]\w*)/g;
 const HASH_PARTS = /(#.*)|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(\b(?:0[xX][\da-fA-F_]+|\d[\d_]*(?:\.\d+)?)[A-Za-z\d_]*)|([A-Za-z_]\w*)/g;
 
 /**
