@@ -15,6 +15,10 @@ function prepareAhead(app) {
     ...(/** @type {Grouping[]} */ (["function", "image", "thread"])).map((grouping) => () => void rowColumns(profile, grouping)),
     () => void app.counts.totals(profile),
     () => app.boxes.prepareInverted(),
+    () => {
+      const { code } = app.views.all;
+      if (code instanceof CodeView && HAS_CODE) void code.prepare();
+    },
   ];
   const request = globalThis.requestIdleCallback ?? ((/** @type {IdleRequestCallback} */ step) =>
     setTimeout(() => step({ didTimeout: false, timeRemaining: () => IDLE_MS }), 300));

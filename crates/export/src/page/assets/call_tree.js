@@ -232,7 +232,7 @@ class CallTree {
     const wanted = rows.slice(0, this.limit);
     // Those below what is seen come after the frame.
     const first = Math.max(Math.ceil((this.top + innerHeight) / LEAST_ROW), rows.indexOf(this.focused) + 1);
-    this.place(wanted.slice(0, first));
+    this.place(wanted.slice(0, first), wanted);
     if (wanted.length > first) afterFrame(() => this.wanted === wanted && this.place(wanted));
     this.wanted = wanted;
     const left = rows.length - this.limit;
@@ -242,10 +242,11 @@ class CallTree {
   }
 
   /**
-   * Shows lines of boxes; those that were shown before stay in their places.
+   * Shows lines of boxes; those that were shown before stay in their places, also those of boxes that follow.
    * @param {number[]} boxes
+   * @param {number[]} [wanted]
    */
-  place(boxes) {
+  place(boxes, wanted = boxes) {
     const { body, lines } = this;
     const placed = boxes.map((box) => {
       const line = lines.get(box) ?? this.line(box);
@@ -253,7 +254,7 @@ class CallTree {
       line.tabIndex = box === this.focused ? 0 : -1;
       return line;
     });
-    const all = new Set(placed);
+    const all = new Set(wanted.map((box) => lines.get(box)));
     for (const line of [...body.children]) if (!all.has(/** @type {HTMLElement} */ (line))) line.remove();
     let at = body.firstElementChild;
     for (const line of placed) {

@@ -135,13 +135,13 @@ class PageCode {
     if (this.where !== null) return this.where;
     const { labels, parents, flags, names, images, head: { strings } } = profile.recorded;
     const ofInstruction = new Int32Array(this.nInstructions);
-    /** @type {Map<string, number>} */
-    const numbers = new Map();
-    this.functions.forEach(({ head, imageName, first, n }, number) => {
-      ofInstruction.fill(number, first, first + n);
-      for (const image of [imageName, head.image]) if (!numbers.has(`${image}\n${head.name}`)) numbers.set(`${image}\n${head.name}`, number);
+    this.functions.forEach(({ first, n }, number) => ofInstruction.fill(number, first, first + n));
+    const ofFrame = Int32Array.from(names, (string, frame) => {
+      const name = strings[string];
+      const image = strings[images[frame]];
+      const isOne = (/** @type {FunctionCode} */ { head, imageName }) => head.name === name && (imageName === image || head.image === image);
+      return this.byName.get(name)?.find((number) => isOne(this.functions[number])) ?? -1;
     });
-    const ofFrame = Int32Array.from(names, (name, frame) => numbers.get(`${strings[images[frame]]}\n${strings[name]}`) ?? -1);
     const ofNode = new Int32Array(parents.length).fill(-1);
     for (let node = 0; node < ofNode.length; node++) {
       const parent = parents[node];

@@ -96,6 +96,12 @@ class CodeView {
     this.showNotes(code);
   }
 
+  /** Unpacks the code before somebody looks at it. */
+  async prepare() {
+    if (!this.isAsked) await this.unpack();
+    this.code?.whereRowsAre(this.app.profile);
+  }
+
   async unpack() {
     this.isAsked = true;
     this.said.textContent = "Unpacking the code.";
