@@ -268,6 +268,7 @@ async function severalRangesCountTogether(tab) {
   await drag(0.5, 0.6, 2);
   const { range, parts } = await tab.run(`rprofPage.state`);
   assert.deepEqual([parts.length, parts[0], range[1]], [4, first[0], parts[3]]);
+  assert.equal(await tab.run(`rprofPage.ranges.compareWith([0, 1]), rprofPage.state.against`), null);
   await tab.run(`rprofPage.address.rememberNow()`);
   const fragment = await tab.run(`location.hash`);
   await tab.press("Escape");

@@ -409,6 +409,7 @@ class RangeBar {
     const { app } = this;
     const other = /** @type {[number, number]} */ (against.map(Math.round));
     if (app.state.range === null) return app.set({ range: other });
+    if (app.state.parts.length > 0) return app.details.say("Several ranges are shown: remove all but one to compare it.");
     const first = app.state.against === null ? { per: RANGE_MEASURES[0], sort: /** @type {const} */ ("selfChange") } : {};
     app.set({ ...this.inOrder(other, app.state.range), zoom: [], span: null, ...first });
   }
