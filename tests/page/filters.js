@@ -131,7 +131,7 @@ async function numbersAreTheReports(tab, facts) {
   states.push(
     { transforms: [pattern("keep", "SOL.E|parse")] },
     { transforms: [pattern("drop", "^pri"), ...cpu.slice(0, 1)] },
-    { transforms: [pattern("keep", "^(both)$".replace(/[()]/g, "")), pattern("drop", "rint"), pattern("drop", "solve"), task[0]] },
+    { transforms: [pattern("keep", "^both$"), pattern("drop", "rint"), pattern("drop", "solve"), task[0]] },
   );
   if (facts.flags.length === 0) states.push({ transforms: [task[1], cpu[0]], range: [Math.floor(span / 4), Math.floor(span / 2)] });
   for (const { transforms, range } of states) {

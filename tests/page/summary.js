@@ -72,10 +72,13 @@ async function check(tab, facts) {
   for (const transforms of [[pattern("keep", "A|E")], [pattern("drop", "^.a")], [rest], [pattern("keep", "a"), pattern("drop", "e.*e"), rest]]) {
     await tab.run(`rprofPage.set({ transforms: ${JSON.stringify(transforms)} })`);
     const { samples, command, lacks } = await shown(tab);
-    if (lacks === "") assert.equal(samplesOf(facts, command), samples, command);
-    else assert.match(lacks, /with(out)? /);
+    if (lacks === "") {
+      assert.match(command, /--keep-stacks/);
+      assert.equal(samplesOf(facts, command), samples, command);
+    } else assert.match(lacks, /with(out)? /);
   }
-  await tab.run(`rprofPage.set({ transforms: [{ kind: "merge", grouping: "function", key: 0 }, rest] })`.replace("rest", JSON.stringify(rest)));
+  const merged = { kind: "merge", grouping: "function", key: 0 };
+  await tab.run(`rprofPage.set({ transforms: ${JSON.stringify([merged, rest])} })`);
   assert.match((await shown(tab)).lacks, /merged: .*without /);
   await tab.run(`rprofPage.set({ transforms: [], view: "flame" })`);
 }

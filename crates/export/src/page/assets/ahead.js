@@ -10,8 +10,8 @@ const IDLE_MS = 25;
 function prepareAhead(app) {
   const { profile } = app;
   if (profile.parents.length > MOST_AHEAD || profile.sides !== null) return;
-  /** @type {(() => void)[]} */
-  const steps = [
+  const steps = app.ahead;
+  steps.push(
     ...(/** @type {Grouping[]} */ (["function", "image", "thread"])).map((grouping) => () => void rowColumns(profile, grouping)),
     () => void app.counts.totals(profile),
     () => app.boxes.prepareInverted(),
@@ -19,7 +19,7 @@ function prepareAhead(app) {
       const { code } = app.views.all;
       if (code instanceof CodeView && HAS_CODE) void code.prepare();
     },
-  ];
+  );
   const request = globalThis.requestIdleCallback ?? ((/** @type {IdleRequestCallback} */ step) =>
     setTimeout(() => step({ didTimeout: false, timeRemaining: () => IDLE_MS }), 300));
   const step = (/** @type {IdleDeadline} */ deadline) => {

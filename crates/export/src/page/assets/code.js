@@ -154,6 +154,15 @@ class PageCode {
   }
 
   /**
+   * Whether a number is of a function that was recorded: others are of what transforms made.
+   * @param {Profile} profile
+   * @param {number | null} number
+   */
+  isRecorded(profile, number) {
+    return number !== null && profile.recorded.frameOfFunction[number] !== undefined;
+  }
+
+  /**
    * The code of a function of the profile: its own, and that of functions that it is inlined into.
    * @param {Profile} profile
    * @param {number} number

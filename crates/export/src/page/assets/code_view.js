@@ -79,7 +79,7 @@ class CodeView {
     this.rowsOf.value = state.codeRows;
     this.shares.value = state.codeShares;
     const code = this.code.functions[listing];
-    if (code === undefined) return this.showNone(found?.name ?? "");
+    if (code === undefined) return this.showNone(found?.name ?? "", found !== null && this.code.isRecorded(profile, state.focus));
     const name = found?.listings.includes(listing) ? found.name : code.head.name;
     const isInlined = name !== code.head.name;
     this.say(code, counts, isInlined ? name : null);
@@ -211,21 +211,26 @@ class CodeView {
     this.sites.replaceChildren(made("span", `${middleCut(found.name, 60)}:`), ...sites.slice(0, 12).map(({ button }) => button));
   }
 
-  /** @param {string} name */
-  showNone(name) {
+  /**
+   * @param {string} name
+   * @param {boolean} isFunction
+   */
+  showNone(name, isFunction) {
     this.shown = { listing: -1, codeRows: "" };
     this.sites.hidden = true;
     this.rows = [];
     this.table.show([], () => ({ share: 0, self: "", total: "", title: "", lanes: "", isFaint: false }), true);
     const n = this.code?.functions.length ?? 0;
+    this.said.replaceChildren(`The page has no code of ${middleCut(name, 100)}: it has that of the ` +
+      `${counted(n, "hottest function", "hottest functions")} whose files were found.`);
+    this.notes.replaceChildren();
+    // Names in brackets are of no function, and escaped ones are not what the file has.
+    if (!isFunction || /^\[|\\/.test(name)) return;
     const command = `rprof annotate -i perf.data ${quoted(name)}`;
     const copy = made("button", "Copy");
     copy.type = "button";
     copy.addEventListener("click", () => void copyText(command));
-    this.said.replaceChildren(`The page has no code of ${middleCut(name, 100)}: it has that of the ` +
-      `${counted(n, "hottest function", "hottest functions")} whose files were found. In a terminal: `,
-    made("code", middleCut(command, 200)), " ", copy);
-    this.notes.replaceChildren();
+    this.said.append(" In a terminal: ", made("code", middleCut(command, 200)), " ", copy);
   }
 
   /** @param {FunctionCode} code */

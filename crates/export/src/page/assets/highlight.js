@@ -29,14 +29,14 @@ const HASH_PARTS = /(#.*)|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(\b(?:0[xX][\da-
  * @returns {Token[]}
  */
 function sourceTokens(text, path) {
-  // Most comments of several lines begin them so.
-  if (/^\s*\*(\s|\/|$)/.test(text)) return [{ text, of: "comment" }];
+  // Comments of several lines begin them so, and so does nothing that ends with a semicolon.
+  if (/^\s*\*(\s(?!.*;\s*$)|\/|$)/.test(text)) return [{ text, of: "comment" }];
   return tokens(text, HASH_COMMENTS.test(path) ? HASH_PARTS : SOURCE_PARTS, ([, comment, string, number, word]) =>
     (comment !== undefined ? "comment" : string !== undefined ? "string" : number !== undefined ? "number" : KEYWORDS.has(word) ? "keyword" : ""));
 }
 
-/** A comment, a symbol, a register, a number. */
-const INSTRUCTION_PARTS = /(#.*|\/\/.*|;.*)|(<.*>)|(%[a-z]\w*)|([$#]?-?\b0x[\da-f]+\b|[$#]-?\d+\b)/g;
+/** A comment, a symbol, a register, a number. `#0x10` is a number of 64-bit ARM, `# 4010` a comment. */
+const INSTRUCTION_PARTS = /(#\s.*|\/\/.*|;.*)|(<.*>)|(%[a-z]\w*)|([$#]-?(?:0x[\da-f]+|\d+(?:\.\d+)?)\b|-?\b0x[\da-f]+\b)/g;
 
 /**
  * The parts of an instruction.

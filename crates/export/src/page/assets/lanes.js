@@ -328,7 +328,7 @@ class Lanes {
     const slots = new TimeSlots(profile, n, this.times, selection.event);
     const range = slots.rangeOfRows(selection.range);
     for (const thread of lane.threads) {
-      forRows(profile, { ...selection, range, thread }, (node, weight, _samples, time, _thread, row) => {
+      forRows(profile, { ...selection, range, parts: [], thread }, (node, weight, _samples, time, _thread, row) => {
         if (node < 0 || (kept !== null && kept[node] === 0)) return;
         slots.add(node, weight, time, row);
       });

@@ -31,6 +31,11 @@ class App {
     this.ranges = new RangeBar(this);
     this.known = new KnownCounts(profile);
     this.boxes = new KnownBoxes(this);
+    /**
+     * What is found in idle time and is not yet.
+     * @type {(() => void)[]}
+     */
+    this.ahead = [];
     this.only = new OnlyState(this);
     this.shares = new SharesChoice(this);
     this.typed = new TypedRange(this);

@@ -148,8 +148,9 @@ function itemsOfSearch(app) {
   const text = app.state.search;
   const items = transformItems(app, "pattern", 0, { text });
   return items.map((item) => ({ ...item, act: () => {
-    app.set({ search: "", asked: undefined });
+    const { transforms } = app.state;
     item.act();
+    if (app.state.transforms !== transforms) app.set({ search: "", asked: undefined });
   } }));
 }
 

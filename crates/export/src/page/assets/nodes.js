@@ -74,13 +74,13 @@ function nodesAtPath(profile, { grouping, path = [] }) {
 }
 
 /**
- * By node, whether its name matches; names of threads do, or do not.
+ * By node, whether its name matches, or, where stacks are of source lines, its place; names of threads do, or do not.
  * @param {Profile} profile
  * @param {Transform} transform
  * @param {boolean} hasThreads
  */
 function nodesThatMatch(profile, { text = "" }, hasThreads) {
-  const { parents, labels, names, head } = profile;
+  const { parents, labels, names, places, isByLine, head } = profile;
   const { strings } = head;
   let known = profile.patterns.find((one) => one.text === text && one.strings === strings);
   if (known === undefined) {
@@ -91,8 +91,9 @@ function nodesThatMatch(profile, { text = "" }, hasThreads) {
   profile.patterns = [known, ...profile.patterns.filter((one) => one !== known).slice(0, MOST_PATTERNS - 1)];
   const is = new Uint8Array(parents.length);
   for (let node = 0; node < is.length; node++) {
-    if (parents[node] >= 0) is[node] = has[names[labels[node]]];
-    else is[node] = hasThreads ? has[head.comms[labels[node]]] : 0;
+    const label = labels[node];
+    if (parents[node] >= 0) is[node] = has[names[label]] | (isByLine && places[label] > 0 ? has[places[label] - 1] : 0);
+    else is[node] = hasThreads ? has[head.comms[label]] : 0;
   }
   return is;
 }

@@ -260,6 +260,7 @@ class Overview {
       // Alt and an arrow are the browser's Back.
       if (event.altKey || event.ctrlKey || event.metaKey) return;
       event.preventDefault();
+      if (this.ranges.length > 1) return this.events.say("Several ranges are shown: remove all but one to move it.");
       const step = ((event.key === "ArrowLeft" || event.key === "PageUp" ? -1 : 1) * this.span) / 50;
       const isAgainst = isPage && this.range !== null;
       const [from, to] = (isAgainst ? this.against : this.range) ?? [0, this.span / 10];

@@ -123,8 +123,11 @@ class Profile {
     this.movedStacks = null;
     this.events = reading.fillDifferences(new Uint16Array(head.has_events ? rows : 0), this.starts);
     this.cpus = reading.fillDifferences(new Uint16Array(head.has_cpus ? rows : 0), this.starts);
-    /** CPUs that samples were taken on, where these are known. */
-    this.n_cpus = head.has_cpus ? new Set(this.cpus).size : Infinity;
+    /**
+     * {@link n_cpus}, once it is asked for.
+     * @type {number | null}
+     */
+    this.knownCpus = null;
     this.counts = reading.fill(new Uint32Array(head.has_samples ? rows : 0));
     this.weights = reading.fill(new Float64Array(head.has_weights ? rows : 0));
     /** The largest weight. */
@@ -160,6 +163,18 @@ class Profile {
     this.processes = addProcessNames(this);
     /** What transforms change, as it was recorded. */
     this.recorded = this.transformed();
+  }
+
+  /** CPUs that samples were taken on, where these are known. */
+  get n_cpus() {
+    if (!this.head.has_cpus) return Infinity;
+    if (this.knownCpus === null) {
+      const has = new Uint8Array(1 << 16);
+      for (const cpu of this.cpus) has[cpu] = 1;
+      // No CPU is known of those with 0.
+      this.knownCpus = has.reduce((sum, one) => sum + one, 0) - has[0];
+    }
+    return this.knownCpus;
   }
 
   /**

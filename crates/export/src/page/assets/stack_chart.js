@@ -231,7 +231,7 @@ class ChartBoxes {
     const parts = [];
     const slots = new TimeSlots(profile, 1, [start, start + whole], selection.event);
     let before = -Infinity;
-    for (const thread of selection.threads) forRows(profile, { ...selection, thread, range: slots.rangeOfRows(selection.range) }, (node, weight, samples, time, _thread, row) => {
+    for (const thread of selection.threads) forRows(profile, { ...selection, thread, range: slots.rangeOfRows(selection.range), parts: [] }, (node, weight, samples, time, _thread, row) => {
       if (node < 0 || (kept !== null && kept[node] === 0)) return;
       if (begins !== null && profile.isWait(node)) {
         parts.push({ from: begins[row], to: begins[row] + weight, node, wait: -1, samples: 0 });

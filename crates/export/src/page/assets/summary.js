@@ -291,10 +291,11 @@ function stacksKept(profile, { transforms, keep }) {
  * @param {Profile} profile
  * @param {string} text
  */
-function patternOfReport({ recorded, hasLongNames, n_comms: n }, text) {
-  const { head: { strings, comms }, names, flags } = recorded;
+function patternOfReport({ recorded, hasLongNames, isByLine, n_comms: n }, text) {
+  const { head: { strings, comms }, names, flags, places } = recorded;
   const pattern = new Pattern(text);
-  const isOther = comms.slice(0, n).some((comm) => pattern.matches(strings[comm])) ||
+  const hasPlace = isByLine && places.some((place) => place > 0 && pattern.matches(strings[place - 1]));
+  const isOther = hasPlace || comms.slice(0, n).some((comm) => pattern.matches(strings[comm])) ||
     flags.some((of, frame) => (of & FLAGS.wait) !== 0 && pattern.matches(strings[names[frame]]));
   return hasLongNames || pattern.isText || isOther || !/^[\w :.*+?|^$<>&~-]+$/.test(text) ? null : `/(?i)${text}/`;
 }

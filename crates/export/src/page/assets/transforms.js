@@ -118,7 +118,8 @@ function isKnown(profile, { grouping, key, path }) {
   const { names, images } = profile.recorded;
   if (grouping === "all" || grouping === "pattern") return key === 0;
   if (path !== undefined) {
-    const most = grouping === "lines" ? names.length : mostFunctions(profile);
+    // Those of collapsed shared objects come after all others.
+    const most = grouping === "lines" ? names.length + new Set(images).size : mostFunctions(profile);
     return path.every((number, at) => number < (at === 0 ? profile.n_comms : most));
   }
   if (isRowGrouping(grouping)) return hasRowsIn(profile, grouping, key);
