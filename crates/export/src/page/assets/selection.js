@@ -74,13 +74,14 @@ class Counts {
     // It is what most of what users do waits for: no call for each row.
     forSpans(profile, rows, (thread, first, end, range, before) => {
       const isWanted = wanted === null || wanted === thread;
+      const ofWaits = range !== null && profile.ends !== null;
       let [allWeight, allSamples, shownWeight, shownSamples] = [0, 0, 0, 0];
       for (let row = first; row < end; row++) {
         const node = stacks[row] - 1;
         if ((hasEvents && events[row] !== event) || stacks[row] <= IN_NO_TOTAL) continue;
         let n = hasSamples ? samplesOf[row] : 1;
         let weight = hasWeights ? weightOf[row] : n * each;
-        if (range !== null && profile.ends !== null) {
+        if (ofWaits) {
           // A wait that lasts from one range into the next is one.
           if (before !== null && profile.isWaitWithin(row, before)) n = 0;
           weight = profile.weightWithin(row, weight, range);
@@ -250,11 +251,12 @@ function rowsOfSpan(profile, { event }, visit) {
   const { has_events: hasEvents, has_samples: hasSamples, has_weights: hasWeights } = profile.head;
   const each = profile.head.events[event]?.each ?? 0;
   return (thread, first, end, range, before) => {
+    const ofWaits = range !== null && profile.ends !== null;
     for (let row = first; row < end; row++) {
       if ((hasEvents && events[row] !== event) || stacks[row] <= IN_NO_TOTAL) continue;
       let samples = hasSamples ? counts[row] : 1;
       const weight = hasWeights ? weights[row] : samples * each;
-      const counted = range !== null && profile.ends !== null ? profile.weightWithin(row, weight, range) : weight;
+      const counted = ofWaits ? profile.weightWithin(row, weight, range) : weight;
       if (before !== null && profile.isWaitWithin(row, before)) samples = 0;
       if (counted >= 0) visit(stacks[row] - 1, counted, samples, times[row], thread, row);
     }
@@ -274,7 +276,8 @@ function rowsOfSpan(profile, { event }, visit) {
  * @param {VisitSpan} visit
  */
 function forSpans(profile, selection, visit) {
-  for (let thread = 0; thread + 1 < profile.starts.length; thread++) forSpansOf(profile, selection, thread, visit);
+  const parts = partsOf(selection);
+  for (let thread = 0; thread + 1 < profile.starts.length; thread++) forSpansOf(profile, selection, thread, visit, parts);
 }
 
 /**
@@ -283,12 +286,13 @@ function forSpans(profile, selection, visit) {
  * @param {{range: [number, number] | null, parts?: number[], thread: number | null}} selection
  * @param {number} thread
  * @param {VisitSpan} visit
+ * @param {([number, number] | null)[]} [parts]
  */
-function forSpansOf(profile, selection, thread, visit) {
+function forSpansOf(profile, selection, thread, visit, parts = partsOf(selection)) {
   if (selection.thread !== null && selection.thread !== thread) return;
   /** @type {[number, number] | null} */
   let before = null;
-  for (const range of partsOf(selection)) {
+  for (const range of parts) {
     const [row, end] = spanOf(profile, thread, range);
     if (row < end) visit(thread, row, end, range, before);
     before = range;
