@@ -8,7 +8,7 @@ use crate::cache::Cache;
 use crate::dwarf_evaluation::StepError;
 use crate::frame_pointer::{self, FramePointerResult};
 use crate::gimli_types::Scratch;
-use crate::last_walk::{LastWalk, LastWalks, WalkEnd};
+use crate::last_walk::{LastWalks, Shared, ThreadWalks, WalkEnd};
 use crate::rule::{Kind, Rule};
 use crate::signal;
 use crate::stack::{Stack, Unread};
@@ -83,7 +83,7 @@ impl Unwinder {
         self.guessed
     }
 
-    /// How many frames of the stack walked last were not taken from the walk before.
+    /// How many frames of the stack walked last were not taken from walks before.
     #[cfg(test)]
     pub(crate) fn n_walked(&self) -> usize {
         self.walked.len()
@@ -104,7 +104,7 @@ impl Unwinder {
         walked.clear();
         let number = space.number();
         let last = stack.thread().map(|tid| self.last_walks.take(tid));
-        let n_candidates = last.as_ref().map_or(0, |last| last.n_candidates(number));
+        let shared = last.as_ref().map(|last| last.candidates(number));
         let walk = Walk {
             space,
             number,
@@ -115,8 +115,7 @@ impl Unwinder {
             is_return: false,
             guessed: None,
             last,
-            n_candidates,
-            n_kept: None,
+            shared: shared.unwrap_or_default(),
             walked,
             n_bound: 0,
         };
@@ -140,13 +139,11 @@ struct Walk<'w, S> {
     /// The first image that frame pointers led through, of those whose files are missing; or in which
     /// they ended the stack.
     guessed: Option<u32>,
-    /// The thread's last walk, if it is known whose stack this is.
-    last: Option<LastWalk>,
-    /// How many of its frames may be the same as those to come, from the outermost on.
-    n_candidates: usize,
-    /// How many of its frames were taken, if any frame was the same.
-    n_kept: Option<usize>,
-    /// The others, innermost first.
+    /// The thread's last walks, if it is known whose stack this is.
+    last: Option<ThreadWalks>,
+    /// What is the same as in these.
+    shared: Shared,
+    /// The other frames, innermost first.
     walked: Vec<StackFrame>,
     /// How many of these are needed to find some frame's registers.
     n_bound: usize,
@@ -170,12 +167,8 @@ impl<S: AddressSpace> Walk<'_, S> {
                     Some(last) if last.slot != self.slot => self.slot,
                     _ => 0,
                 };
-                let end = match self.n_kept {
-                    None => WalkEnd { sp: end, zero_slot },
-                    Some(_) => last.end(),
-                };
-                let n_kept = self.n_kept.unwrap_or(0);
-                last.remember(self.number, n_kept, &self.walked, self.n_bound, end);
+                let end = WalkEnd { sp: end, zero_slot };
+                last.remember(self.number, self.shared, &self.walked, self.n_bound, end);
             }
             unwinder.last_walks.put(tid, last);
         }
@@ -232,7 +225,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         Outcome::Full
     }
 
-    /// Takes the frames from this one on from the last walk, if they are the same.
+    /// Takes the frames from this one on from a remembered walk, if they are the same.
     #[inline]
     fn rest_as_before<A: Arch>(
         &mut self,
@@ -242,14 +235,14 @@ impl<S: AddressSpace> Walk<'_, S> {
     ) -> Option<Outcome> {
         let frame = self.here::<A>(pc);
         let last = self.last.as_ref()?;
-        let callers = last.callers(&mut self.n_candidates, &frame, &self.stack)?;
-        if self.walked.len() + 1 + callers.len() > max_frames {
+        let rest = last.rest(&mut self.shared, &frame, &self.stack)?;
+        if self.walked.len() + 1 + rest.callers.len() > max_frames {
             return None;
         }
         visit(frame);
-        callers.iter().rev().copied().for_each(visit);
-        self.n_kept = Some(callers.len());
-        self.registers.set(A::SP, last.end().sp);
+        rest.callers.iter().rev().copied().for_each(visit);
+        self.shared.take(&rest);
+        self.registers.set(A::SP, rest.end.sp);
         self.walked.push(frame);
         Some(Outcome::Complete)
     }

@@ -105,3 +105,32 @@ fn callers_are_taken_from_the_last_walk_where_nothing_has_changed() {
         );
     }
 }
+
+#[test]
+fn a_stack_that_was_deep_before_the_last_walk_is_still_known() {
+    let table = table(elf(X86_64, &[(".debug_frame", 0, &described())])).unwrap();
+    let mut words = [0; 64];
+    for odd in (1..61).step_by(2) {
+        words[odd] = BIAS + 0x1004;
+    }
+    words[61] = BIAS + 0x1204;
+    let mut unwinder = Unwinder::new();
+    // Where the stack pointer is, words from the start; the frames from there; and which of them were walked.
+    let (deep, shallow) = ((0, 32), (56, 4));
+    for ((from, n_frames), n_walked) in [(deep, 32), (shallow, 2), (deep, 1), (shallow, 1)] {
+        let bytes: Vec<u8> = words[from..]
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect();
+        let sp = STACK + 8 * from as u64;
+        let mut registers = standing(Machine::X86_64, 0x1004);
+        registers.set(registers.sp_number(), sp);
+        let stack = Stack::complete(sp, &bytes).of_thread(Some(9));
+        let (frames, outcome, reach) = walked(&mut unwinder, &table, &registers, stack);
+        assert_eq!((frames.len(), outcome), (n_frames, Outcome::Complete));
+        assert_eq!(
+            (reach, unwinder.n_walked()),
+            (62 * 8 - 8 * from as u64, n_walked)
+        );
+    }
+}
