@@ -70,6 +70,8 @@ pub(crate) struct UnwindStatistics {
     pub(crate) truncated: u64,
     /// Stacks that needed more than a small dump.
     pub(crate) large: u64,
+    /// Stacks that needed more than half of a small dump.
+    pub(crate) half_large: u64,
     /// Images whose unwind tables were read: the next may be on a slow disk.
     pub(crate) images_read: u64,
 }
@@ -79,6 +81,7 @@ impl AddAssign for UnwindStatistics {
         self.walked += other.walked;
         self.truncated += other.truncated;
         self.large += other.large;
+        self.half_large += other.half_large;
         self.images_read += other.images_read;
     }
 }
@@ -89,6 +92,8 @@ pub(crate) struct PassStatistics {
     /// How full the fullest sample ring was.
     pub(crate) fullest_ring_percent: u64,
     pub(crate) writer: WriterState,
+    /// Whether rings last for a while that are half full.
+    pub(crate) has_ample_rings: bool,
     /// Since the pass before.
     pub(crate) unwinding: UnwindStatistics,
 }
@@ -100,6 +105,8 @@ pub(crate) struct Decision {
     pub(crate) unwind_place: UnwindPlace,
     /// The longest time to the next pass.
     pub(crate) poll_interval: Duration,
+    /// Whether that may be waited for although a ring wakes us, if enough of it is free.
+    pub(crate) lets_rings_fill: bool,
 }
 
 /// A ring wakes us when a part of it is full; a quiet one is polled.
@@ -121,11 +128,17 @@ const FIRST_DUMP_SIZE_HOLD: Duration = Duration::from_millis(500);
 /// And by so many stacks: on a busy machine a program may not have run by then.
 const ENOUGH_STACKS: u64 = 50;
 
+/// Small dumps that were not half full for this long will do for a while: no pass comes early to see whether they did.
+const SHALLOW_LASTS: Duration = Duration::from_secs(1);
+
 /// The unwind tables of what runs have been read by then.
 const FIRST_UNWIND_PLACE_HOLD: Duration = Duration::from_secs(1);
 
 /// A ring fuller than this was drained too late.
 const TOO_FULL_PERCENT: u64 = 50;
+
+/// The same where it was to be half full.
+const TOO_FULL_PERCENT_FILLED: u64 = 75;
 
 /// Decides after each pass.
 #[derive(Debug)]
@@ -136,6 +149,10 @@ pub(crate) struct Control {
     unwind_place: Hysteresis,
     /// Stacks in a row that small dumps hold.
     n_small_stacks: u64,
+    /// Since when small dumps have not been half full.
+    shallow_since: Instant,
+    /// Rings were to fill before the next pass.
+    lets_rings_fill: bool,
     /// When stacks were last truncated although dumps are large.
     truncated_at: Option<Instant>,
     /// Dumps are small, whatever stacks need.
@@ -164,6 +181,8 @@ impl Control {
             dump_size: None,
             unwind_place: Hysteresis::new(Way::Safe, now, FIRST_UNWIND_PLACE_HOLD),
             n_small_stacks: 0,
+            shallow_since: now,
+            lets_rings_fill: false,
             truncated_at: None,
             keeps_dumps_small: false,
             leaves_deep_stacks: false,
@@ -192,12 +211,22 @@ impl Control {
     /// Decides by the last pass what holds from now on.
     pub(crate) fn decide(&mut self, now: Instant, pass: PassStatistics) -> Decision {
         let dump_size = self.dump_size(now, pass.unwinding);
+        let most_percent = if self.lets_rings_fill {
+            TOO_FULL_PERCENT_FILLED
+        } else {
+            TOO_FULL_PERCENT
+        };
+        let is_too_full = pass.fullest_ring_percent > most_percent;
+        let is_deep = pass.unwinding.half_large > 0 || pass.unwinding.truncated > 0;
+        if is_too_full || is_deep || dump_size == DumpSize::Large {
+            self.shallow_since = now;
+        }
+        let is_shallow = now.duration_since(self.shallow_since) >= SHALLOW_LASTS;
+        self.lets_rings_fill = is_shallow && pass.has_ample_rings;
         let reads_deep_stacks = self
             .truncated_at
             .is_some_and(|at| now.duration_since(at) < TRUNCATION_LASTS);
-        let is_too_much = pass.fullest_ring_percent > TOO_FULL_PERCENT
-            || reads_deep_stacks
-            || pass.unwinding.images_read > 0;
+        let is_too_much = is_too_full || reads_deep_stacks || pass.unwinding.images_read > 0;
         let need = match pass.writer {
             _ if is_too_much => Need::Safe,
             WriterState::Idle => Need::Cheap,
@@ -215,6 +244,7 @@ impl Control {
             } else {
                 self.calm_interval(now)
             },
+            lets_rings_fill: self.lets_rings_fill,
         }
     }
 
@@ -260,241 +290,4 @@ impl Control {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const CALM: PassStatistics = PassStatistics {
-        fullest_ring_percent: 20,
-        writer: WriterState::Idle,
-        unwinding: UnwindStatistics {
-            walked: ENOUGH_STACKS,
-            truncated: 0,
-            large: 0,
-            images_read: 0,
-        },
-    };
-
-    const FULL: PassStatistics = PassStatistics {
-        fullest_ring_percent: 60,
-        ..CALM
-    };
-
-    const BUSY: PassStatistics = PassStatistics {
-        writer: WriterState::Busy,
-        ..CALM
-    };
-
-    fn unwound(truncated: u64, large: u64, images_read: u64) -> PassStatistics {
-        PassStatistics {
-            unwinding: UnwindStatistics {
-                walked: ENOUGH_STACKS,
-                truncated,
-                large,
-                images_read,
-            },
-            ..CALM
-        }
-    }
-
-    /// Decides at some moments, by milliseconds since the start.
-    fn decisions<const N: usize>(
-        control: impl FnOnce(Instant) -> Control,
-        passes: [(u64, PassStatistics); N],
-    ) -> [Decision; N] {
-        let start = Instant::now();
-        let mut control = control(start);
-        passes.map(|(millis, pass)| control.decide(start + Duration::from_millis(millis), pass))
-    }
-
-    fn large_first(now: Instant) -> Control {
-        Control::new(now, DumpSize::Large)
-    }
-
-    fn sizes<const N: usize>(passes: [(u64, PassStatistics); N]) -> [DumpSize; N] {
-        decisions(large_first, passes).map(|decision| decision.dump_size)
-    }
-
-    fn places<const N: usize>(passes: [(u64, PassStatistics); N]) -> [UnwindPlace; N] {
-        decisions(large_first, passes).map(|decision| decision.unwind_place)
-    }
-
-    #[test]
-    fn dumps_are_large_until_stacks_fit_small_ones_and_again_when_one_is_truncated() {
-        use DumpSize::{Large, Small};
-        let (truncated, large) = (unwound(1, 0, 0), unwound(0, 1, 0));
-        let expected = [Large, Large, Small, Small, Large, Large, Small];
-        let passes = [
-            (400, large),
-            (800, CALM),
-            (900, CALM),
-            (5000, CALM),
-            (5100, truncated),
-            // Small ones are not trusted as fast as at first.
-            (5700, CALM),
-            (6200, CALM),
-        ];
-        assert_eq!(sizes(passes), expected);
-    }
-
-    #[test]
-    fn what_was_dumped_before_the_switch_does_not_undo_it() {
-        let passes = [(500, CALM), (510, unwound(0, 1, 0))];
-        assert_eq!(sizes(passes), [DumpSize::Small; 2]);
-    }
-
-    #[test]
-    fn dumps_that_are_small_at_first_grow_with_the_first_truncated_stack() {
-        use DumpSize::{Large, Small};
-        let small_first = |now| Control::new(now, Small);
-        let (truncated, large) = (unwound(1, 0, 0), unwound(0, 1, 0));
-        let passes = [
-            (1, CALM),
-            (2, large),
-            (3, truncated),
-            (4, large),
-            (5000, CALM),
-        ];
-        let sizes = decisions(small_first, passes).map(|decision| decision.dump_size);
-        assert_eq!(sizes, [Small, Small, Large, Large, Small]);
-    }
-
-    #[test]
-    fn truncated_stacks_keep_dumps_large() {
-        let passes = [(400, unwound(1, 0, 0)), (800, unwound(1, 0, 0))];
-        assert_eq!(sizes(passes), [DumpSize::Large; 2]);
-        assert_eq!(sizes([(499, CALM), (500, CALM)])[1], DumpSize::Small);
-    }
-
-    #[test]
-    fn dumps_stay_large_until_enough_stacks_have_shown_how_deep_they_are() {
-        let one = PassStatistics {
-            unwinding: UnwindStatistics {
-                walked: 1,
-                ..UnwindStatistics::default()
-            },
-            ..CALM
-        };
-        let none = PassStatistics {
-            unwinding: UnwindStatistics::default(),
-            ..CALM
-        };
-        // On a busy machine the program has hardly run, and goes deep then.
-        let passes = [(500, none), (900, one), (5000, none), (6000, CALM)];
-        use DumpSize::{Large, Small};
-        assert_eq!(sizes(passes), [Large, Large, Large, Small]);
-    }
-
-    #[test]
-    fn a_size_that_the_user_asked_for_stays() {
-        let all = decisions(
-            Control::with_fixed_dump_size,
-            [(500, unwound(1, 0, 0)), (70_000, CALM)],
-        );
-        for decision in all {
-            assert_eq!(decision.dump_size, DumpSize::Large);
-            assert_eq!(decision.poll_interval, POLL_INTERVAL);
-        }
-        // What does not fit is not read: nothing keeps it from being unwound at once.
-        assert_eq!(all[1].unwind_place, UnwindPlace::DrainThread);
-    }
-
-    #[test]
-    fn rings_are_polled_often_while_stacks_do_not_fit_large_dumps() {
-        let truncated = unwound(1, 0, 0);
-        let intervals = |passes| decisions(large_first, passes).map(|one| one.poll_interval);
-        assert_eq!(
-            intervals([(10, CALM), (420, truncated), (519, CALM), (520, CALM)]),
-            [
-                FIRST_POLL_INTERVAL,
-                DEEP_STACK_POLL_INTERVAL,
-                DEEP_STACK_POLL_INTERVAL,
-                POLL_INTERVAL
-            ]
-        );
-        // A small dump may have been too small: the next is large.
-        let passes = [(500, CALM), (600, truncated), (604, truncated), (750, CALM)];
-        assert_eq!(
-            intervals(passes),
-            [
-                POLL_INTERVAL,
-                POLL_INTERVAL,
-                DEEP_STACK_POLL_INTERVAL,
-                POLL_INTERVAL
-            ]
-        );
-    }
-
-    #[test]
-    fn nothing_hurries_where_deep_stacks_stay_truncated() {
-        let leaving = |now| large_first(now).leaving_deep_stacks();
-        let all = decisions(leaving, [(600, unwound(1, 0, 0))]);
-        assert_eq!(all[0].poll_interval, POLL_INTERVAL);
-    }
-
-    #[test]
-    fn the_draining_thread_unwinds_while_it_keeps_up() {
-        use UnwindPlace::{DrainThread, WriterThread};
-        let passes = [
-            (500, FULL),
-            (1400, CALM),
-            (1600, BUSY),
-            (1700, CALM),
-            (1800, BUSY),
-            (1900, FULL),
-            // It is not trusted as fast as at first.
-            (3800, CALM),
-            (4000, CALM),
-        ];
-        let expected = [
-            WriterThread,
-            WriterThread,
-            WriterThread,
-            DrainThread,
-            DrainThread,
-            WriterThread,
-            WriterThread,
-            DrainThread,
-        ];
-        assert_eq!(places(passes), expected);
-    }
-
-    #[test]
-    fn deep_stacks_and_new_images_are_read_by_the_writer_thread() {
-        use UnwindPlace::{DrainThread, WriterThread};
-        // Truncated while dumps are small, and then while they are large.
-        let truncated = unwound(1, 0, 0);
-        let passes = [
-            (1000, CALM),
-            (1100, truncated),
-            (1104, truncated),
-            (1203, CALM),
-            (3202, CALM),
-            (3203, CALM),
-        ];
-        let expected = [
-            DrainThread,
-            DrainThread,
-            WriterThread,
-            WriterThread,
-            WriterThread,
-            DrainThread,
-        ];
-        assert_eq!(places(passes), expected);
-        let reads = unwound(0, 0, 1);
-        let passes = [
-            (1000, CALM),
-            (1100, reads),
-            (1200, reads),
-            (3199, CALM),
-            (3200, CALM),
-        ];
-        let expected = [
-            DrainThread,
-            WriterThread,
-            WriterThread,
-            WriterThread,
-            DrainThread,
-        ];
-        assert_eq!(places(passes), expected);
-    }
-}
+mod tests;

@@ -84,9 +84,12 @@ impl LiveUnwinder {
         let outcome = context.walk(sampled.stack_from(start), &mut self.frames);
         self.guessed = context.unwinder.guessed();
         self.statistics.walked += 1;
-        if context.unwinder.reach() > u64::from(self.settings.small_dump_bytes) {
-            self.statistics.large += 1;
-        }
+        let (reach, small) = (
+            context.unwinder.reach(),
+            u64::from(self.settings.small_dump_bytes),
+        );
+        self.statistics.large += u64::from(reach > small);
+        self.statistics.half_large += u64::from(reach > small / 2);
         if is_blocked && !outcome.is_complete() {
             let completed = lost_frame_pointer::complete(
                 context.unwinder,

@@ -2,9 +2,9 @@
 
 use crate::note::SmallRings;
 use crate::opening::attrs::{Attrs, Prepared};
-use crate::opening::{Group, Scope, stack_dump};
+use crate::opening::{EventCounters, Group, Scope, stack_dump};
 use crate::settings::{Inherit, Settings};
-use rprof_abi::AttrFlags;
+use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_events::{Sources, online_cpus};
 use rprof_ringbuf::{Ring, sys};
 use rprof_targets::rights::{Capability, Facts, refusal};
@@ -76,7 +76,10 @@ fn flight_bytes(hz: u64, around: Duration, n_rings: usize) -> u64 {
 
 /// Bytes of an event's samples a second, at most.
 fn bytes_per_second(event: &Prepared) -> u64 {
-    let attr = &event.attr;
+    rate_of(&event.attr)
+}
+
+fn rate_of(attr: &PerfEventAttr) -> u64 {
     let hz = match (attr.flags.has(AttrFlags::FREQ), attr.sample_period) {
         (true, hz) => hz,
         // Its group's leader has its counts.
@@ -85,6 +88,35 @@ fn bytes_per_second(event: &Prepared) -> u64 {
         (false, _) => u64::MAX,
     };
     hz.saturating_mul(attr.sample_stack_user.max(CHAIN_BYTES).into())
+}
+
+/// How long a half of each ring is to last, whatever a recorder waits for: longer than where dumps are large.
+const HALF_LASTS: Duration = Duration::from_millis(100);
+
+impl Group {
+    /// Whether all rings may become half full before anybody reads them: a half is free then, which lasts for a while
+    /// with small dumps.
+    pub(crate) fn has_ample_rings(&self) -> bool {
+        let small = |event: &EventCounters| match &event.small_dumps {
+            Some(small) => rate_of(&small.attr),
+            None => rate_of(&event.attr),
+        };
+        let rate = self.events.iter().map(small).fold(0, u64::saturating_add);
+        let size_bytes = self.rings.iter().map(Ring::size_bytes).min();
+        size_bytes.is_some_and(|bytes| is_ample(bytes, rate))
+    }
+
+    /// Whether no ring is half full.
+    pub(crate) fn is_half_empty(&self) -> bool {
+        let unread = |ring: &Ring| ring.head().saturating_sub(ring.tail());
+        let mut rings = self.rings.iter();
+        rings.all(|ring| unread(ring) < ring.size_bytes() / 2)
+    }
+}
+
+/// Whether half a ring lasts at a rate of bytes a second.
+fn is_ample(ring_bytes: u64, rate: u64) -> bool {
+    u128::from(ring_bytes / 2) >= u128::from(rate) * HALF_LASTS.as_millis() / 1000
 }
 
 /// Sample rings that are smaller than asked for. They are not worth a word if they are as large as perf's
@@ -134,6 +166,13 @@ pub(crate) fn everybodys_sideband(usual: usize, n_cpus: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn half_a_ring_lasts_a_tenth_of_a_second_or_is_not_waited_for() {
+        assert!(is_ample(2000, 10_000));
+        assert!(!is_ample(1998, 10_000));
+        assert!(!is_ample(1 << 40, u64::MAX) && is_ample(0, 0));
+    }
 
     #[test]
     fn rings_of_a_flight_recorder_hold_what_is_around_a_trigger_within_a_limit() {

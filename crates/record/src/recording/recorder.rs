@@ -41,6 +41,7 @@ impl Recorder {
         Ok(PassStatistics {
             fullest_ring_percent: pass.fullest_ring_percent,
             writer,
+            has_ample_rings: self.opened.sampling.has_ample_rings(),
             unwinding: self.sink.take_statistics(),
         })
     }

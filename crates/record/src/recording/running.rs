@@ -5,7 +5,7 @@ use super::recorder::Recorder;
 use super::spawn::note_found;
 use super::stopped::Stopped;
 use super::toggling::{Continue, Toggling};
-use super::wakeups::Wakeups;
+use super::wakeups::{Wakeups, Woken};
 use crate::control::{Control, Decision, DumpSize, POLL_INTERVAL};
 use crate::cpu_budget::Cut;
 use crate::error::Error;
@@ -119,6 +119,30 @@ pub(super) struct Running {
     pub(super) command: Option<Child>,
 }
 
+/// When rings are drained next, unless something happens before.
+#[derive(Clone, Copy, Debug)]
+struct NextPass {
+    since: Instant,
+    interval: Duration,
+    /// Although one of them wakes us, if enough of it is free.
+    lets_rings_fill: bool,
+}
+
+impl NextPass {
+    fn within(interval: Duration) -> Self {
+        Self {
+            since: Instant::now(),
+            interval,
+            lets_rings_fill: false,
+        }
+    }
+
+    fn left(&self, now: Instant) -> Duration {
+        self.interval
+            .saturating_sub(now.saturating_duration_since(self.since))
+    }
+}
+
 impl Running {
     /// Drains until the command, the time or the user ends it.
     fn until_ended(&mut self, note: &mut dyn FnMut(Note)) -> Result<EndReason, Error> {
@@ -133,12 +157,15 @@ impl Running {
         let triggers = self.trigger.iter().flat_map(Trigger::ring_owners);
         triggers.for_each(|owner| wakeups.add(owner));
         self.toggling.begin(&settings.when, &mut wakeups);
-        let mut poll_interval = self.control.calm_interval(Instant::now());
+        let mut next_pass = NextPass::within(self.control.calm_interval(Instant::now()));
         loop {
-            let timeout = self.timeout(poll_interval, &limits);
-            self.wait(&mut wakeups, timeout)?;
+            let timeout = self.timeout(&next_pass, &limits);
+            let woken = self.wait(&mut wakeups, timeout)?;
+            if woken == Woken::BySamples && self.may_wait_for(&next_pass) {
+                continue;
+            }
             let goes_on = self.toggling.toggle(&mut self.recorder, note)?;
-            poll_interval = self.pass(note)?;
+            next_pass = self.pass(note)?;
             let request = self.recorder.interrupts.stop_request();
             if limits.is_stopped(request, note) {
                 return Ok(EndReason::Interrupted);
@@ -162,21 +189,28 @@ impl Running {
     }
 
     /// How long may be waited: until something is due.
-    fn timeout(&self, poll_interval: Duration, limits: &Limits) -> Duration {
+    fn timeout(&self, next_pass: &NextPass, limits: &Limits) -> Duration {
         let now = Instant::now();
         let due = [
             self.recorder.files.due_in(now),
             self.toggling.due_in(now),
             limits.time_left(now),
         ];
-        let calm = poll_interval
+        let calm = (next_pass.left(now))
             .min(self.coverage_poll_interval(now))
             .min(self.recorder.drain.poll_interval());
         due.into_iter().flatten().fold(calm, Duration::min)
     }
 
-    /// Drains the rings and does what follows from it. Returns the longest time to the next pass.
-    fn pass(&mut self, note: &mut dyn FnMut(Note)) -> Result<Duration, Error> {
+    /// Whether rings may fill further before the next pass: the larger a pass, the less it costs for each sample.
+    fn may_wait_for(&self, next_pass: &NextPass) -> bool {
+        next_pass.lets_rings_fill
+            && next_pass.left(Instant::now()) > Duration::ZERO
+            && self.recorder.opened.sampling.is_half_empty()
+    }
+
+    /// Drains the rings and does what follows from it. Returns when the next pass is due.
+    fn pass(&mut self, note: &mut dyn FnMut(Note)) -> Result<NextPass, Error> {
         let recorder = &mut self.recorder;
         let statistics = recorder.pass()?;
         recorder.drain.take_notes().for_each(&mut *note);
@@ -186,7 +220,10 @@ impl Running {
             self.control.keep_dumps_small();
         }
         self.recorder.rotate_if_due(self.trigger.as_mut(), note)?;
-        Ok(decision.poll_interval)
+        Ok(NextPass {
+            lets_rings_fill: decision.lets_rings_fill,
+            ..NextPass::within(decision.poll_interval)
+        })
     }
 
     fn follow(&mut self, decision: Decision, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
@@ -218,7 +255,7 @@ impl Running {
         }
     }
 
-    fn wait(&self, wakeups: &mut Wakeups, timeout: Duration) -> Result<(), Error> {
+    fn wait(&self, wakeups: &mut Wakeups, timeout: Duration) -> Result<Woken, Error> {
         let waited = wakeups.wait(&self.recorder.opened, timeout);
         waited.map_err(Error::system("waiting for samples"))
     }

@@ -4,6 +4,7 @@ use crate::interrupts::Interrupts;
 use crate::opening::{Group, Opened};
 use rprof_ringbuf::Poller;
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -17,6 +18,16 @@ pub(super) struct Wakeups {
     /// Which of the counters it is; beyond the last, if all have hung up.
     alive: usize,
     n_counters: usize,
+    /// The sample rings, by their indexes in the poller.
+    sample_rings: Range<usize>,
+}
+
+/// What ended a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Woken {
+    /// A part of a sample ring is full, and nothing else happened.
+    BySamples,
+    Otherwise,
 }
 
 /// Its index in the poller.
@@ -38,6 +49,7 @@ impl Wakeups {
             poller,
             alive: 0,
             n_counters,
+            sample_rings: ALIVE + 1..ALIVE + 1 + opened.sampling.ring_owners().count(),
         }
     }
 
@@ -47,17 +59,28 @@ impl Wakeups {
     }
 
     /// Waits until something happens or the time is over.
-    pub(super) fn wait(&mut self, opened: &Opened, timeout: Duration) -> io::Result<()> {
-        let ready = self.poller.wait(timeout)?;
-        let hung_up = ready.filter(|ready| ready.hung_up).map(|ready| ready.index);
-        let hung_up: Vec<usize> = hung_up.collect();
+    pub(super) fn wait(&mut self, opened: &Opened, timeout: Duration) -> io::Result<Woken> {
+        let (mut n_ready, mut n_full) = (0, 0);
+        let mut hung_up = Vec::new();
+        for ready in self.poller.wait(timeout)? {
+            n_ready += 1;
+            n_full += usize::from(self.sample_rings.contains(&ready.index));
+            if ready.hung_up {
+                hung_up.push(ready.index);
+            }
+        }
+        let woken = if n_ready > 0 && n_full == n_ready && hung_up.is_empty() {
+            Woken::BySamples
+        } else {
+            Woken::Otherwise
+        };
         for index in hung_up {
             self.poller.remove(index);
             if index == ALIVE {
                 self.find_next(opened)?;
             }
         }
-        Ok(())
+        Ok(woken)
     }
 
     /// Whether all that is recorded has ended, as far as it was seen while waiting.
