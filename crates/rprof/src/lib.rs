@@ -15,6 +15,7 @@ mod usage;
 
 use anyhow::anyhow;
 use args::{Args, Command};
+use rprof_base::parallel::n_cpus;
 use rprof_ringbuf::sys::{self, Rights, SignalsAtStart};
 use std::process::ExitCode;
 use usage::Usage;
@@ -68,6 +69,10 @@ const ROOMY_STACK: usize = 8 << 20;
 /// The exit code of std for a panic.
 const PANICKED: u8 = 101;
 
+/// Threads that share a heap while recordings are read: with fewer, what one has freed is seldom what another one needs;
+/// with more, they wait for each other.
+const THREADS_OF_ARENA: usize = 2;
+
 /// Not a part of what runs on a small stack.
 #[inline(never)]
 fn run(rights: Rights, signals: SignalsAtStart) -> ExitCode {
@@ -75,6 +80,9 @@ fn run(rights: Rights, signals: SignalsAtStart) -> ExitCode {
         Ok(args) => args,
         Err(error) => return usage::answer(&error),
     };
+    if !args.command.is_waiting() {
+        sys::reuse_free_memory(n_cpus() / THREADS_OF_ARENA);
+    }
     // Commands that record hear them; others end by them.
     let _signals = args.command.is_waiting().then_some(signals);
     let paging = args.paging;

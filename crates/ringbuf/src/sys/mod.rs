@@ -20,7 +20,7 @@ pub(crate) use calls::read;
 pub use counting::enable_own_counters;
 pub(crate) use counting::{READS_COUNTERS, cycles, performance_counter};
 pub use files::{OpenFilesLimit, stack_limit};
-pub use memory::give_back_free_memory;
+pub use memory::{give_back_free_memory, reuse_free_memory};
 pub use mount::{detached_tracefs, mount_tracefs};
 pub use rights::Rights;
 pub use signals::{Signal, Signals, SignalsAtStart, restore_signals_of_start, suspend_process};
