@@ -5,10 +5,6 @@ use gimli::{BaseAddresses, DebugFrame, EhFrame, EndianSlice, RunTimeEndian, Unwi
 use rprof_base::Svma;
 use std::ops::Range;
 
-/// Descriptions that may overlap the one which begins nearest before an address. Compilers and
-/// linkers make none that do.
-const MOST_OVERLAPPING: usize = 64;
-
 /// One section of frame descriptions.
 #[derive(Debug)]
 pub struct FrameSection {
@@ -143,19 +139,6 @@ impl FrameSection {
         section
     }
 
-    /// The function that covers an address of an image with this lowest address: of several, the one
-    /// that begins nearest before it.
-    pub fn function(&self, base: Svma, address: Svma) -> Option<Range<Svma>> {
-        let at = u32::try_from(address.0.checked_sub(base.0)?).ok()?;
-        let near = self.index.before(at).take(MOST_OVERLAPPING);
-        let mut ranges = near.filter_map(|entry| {
-            let range = self.range(entry.offset as usize)?;
-            // A list that lies about where functions begin is not believed.
-            (range.start.0 == base.0 + u64::from(entry.start)).then_some(range)
-        });
-        ranges.find(|range| range.contains(&address))
-    }
-
     /// The code that a description is of.
     pub fn range(&self, offset: usize) -> Option<Range<Svma>> {
         let bytes = EndianSlice::new(&self.bytes, self.encoding.endian);
@@ -185,6 +168,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FunctionSearch;
     use proptest::collection::vec;
     use proptest::prelude::*;
 
@@ -219,7 +203,7 @@ mod tests {
     }
 
     fn function(section: &FrameSection, address: u64) -> Option<(u64, u64)> {
-        let range = section.function(Svma(0), Svma(address))?;
+        let range = FunctionSearch::new(section, Svma(0)).function(Svma(address))?;
         Some((range.start.0, range.end.0))
     }
 
@@ -260,7 +244,7 @@ mod tests {
         #[test]
         fn what_covers_an_address_is_what_a_search_of_all_finds(
             functions in vec((1u64..500, 1u64..60), 0..40),
-            address in 0u64..600,
+            addresses in vec(0u64..600, 1..20),
         ) {
             // Of several with one start, the first stands.
             let mut first: Vec<(u64, u64)> = Vec::new();
@@ -269,10 +253,15 @@ mod tests {
                     first.push((start, len));
                 }
             }
-            let covering = first.iter().map(|&(start, len)| (start, start + len));
-            let covering = covering.filter(|&(start, end)| (start..end).contains(&address));
             let section = section(debug_frame(&functions, b""));
-            prop_assert_eq!(function(&section, address), covering.max());
+            let mut search = FunctionSearch::new(&section, Svma(0));
+            for address in addresses {
+                let covering = first.iter().map(|&(start, len)| (start, start + len));
+                let covering = covering.filter(|&(start, end)| (start..end).contains(&address));
+                let found = search.function(Svma(address));
+                let found = found.map(|range| (range.start.0, range.end.0));
+                prop_assert_eq!(found, covering.max());
+            }
         }
 
         #[test]
@@ -303,9 +292,10 @@ mod tests {
                 bases,
                 encoding,
             };
-            for address in addresses.into_iter().chain([0x100, 0x125]).map(Svma) {
-                for section in [&damaged, &any] {
-                    let function = section.function(Svma(0), address);
+            for section in [&damaged, &any] {
+                let mut search = FunctionSearch::new(section, Svma(0));
+                for address in addresses.iter().copied().chain([0x100, 0x125]).map(Svma) {
+                    let function = search.function(address);
                     prop_assert!(function.is_none_or(|range| range.contains(&address)));
                 }
             }

@@ -12,6 +12,7 @@ mod fde_index;
 mod files;
 mod fingerprint;
 mod frame_section;
+mod function_search;
 mod functions;
 mod go;
 mod headers;
@@ -36,6 +37,7 @@ pub use fde_index::{FdeEntry, FdeIndex, cie_of};
 pub use files::{FileOrigin, LinkedFiles, Located, SplitFiles};
 pub use fingerprint::{Fingerprint, file_checksum};
 pub use frame_section::{FrameEncoding, FrameSection};
+pub use function_search::FunctionSearch;
 pub use functions::ElfFunction;
 pub use go::{GoFrame, GoFunction, GoTable};
 pub use jitdump::{

@@ -2,7 +2,7 @@
 
 use crate::symbolized::Symbolized;
 use rprof_base::{FileOffset, Svma};
-use rprof_images::{Elf, FrameSection, Located};
+use rprof_images::{Elf, FrameSection, FunctionSearch, Located};
 use std::ops::Range;
 
 /// Finds where the functions begin that addresses without a name are in: by `.eh_frame`, else by
@@ -54,8 +54,9 @@ fn functions_at(located: &Located, mut left: Vec<(u32, Svma)>) -> Vec<(u32, Rang
         let Some(section) = section() else {
             continue;
         };
+        let mut search = FunctionSearch::new(&section, base);
         left.retain(|&(idx, address)| {
-            let function = section.function(base, address);
+            let function = search.function(address);
             let is_left = function.is_none();
             found.extend(function.map(|range| (idx, range)));
             is_left
