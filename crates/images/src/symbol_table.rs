@@ -36,6 +36,15 @@ pub enum SymbolTable {
     Dynamic,
 }
 
+impl SymbolTable {
+    fn kind(self) -> elf::SectionType {
+        match self {
+            Self::Static => elf::SHT_SYMTAB,
+            Self::Dynamic => elf::SHT_DYNSYM,
+        }
+    }
+}
+
 impl Elf {
     /// The symbols of a table, in its order; none if the file does not have it.
     ///
@@ -57,7 +66,17 @@ impl Elf {
     pub fn for_each_wanted_symbol<'e>(
         &'e self,
         which: SymbolTable,
-        is_wanted: impl FnMut(&ElfSymbol<'e>) -> bool,
+        mut is_wanted: impl FnMut(&ElfSymbol<'e>) -> bool,
+        visit: impl FnMut(ElfSymbol<'e>),
+    ) -> Result<(), object::read::Error> {
+        self.for_each_wanted_by_place(which, |symbol, _| is_wanted(symbol), visit)
+    }
+
+    /// The same; what is wanted depends also on where in the strings of the table its name begins.
+    pub(crate) fn for_each_wanted_by_place<'e>(
+        &'e self,
+        which: SymbolTable,
+        is_wanted: impl FnMut(&ElfSymbol<'e>, usize) -> bool,
         visit: impl FnMut(ElfSymbol<'e>),
     ) -> Result<(), object::read::Error> {
         type Of64 = elf::FileHeader64<Endianness>;
@@ -70,13 +89,41 @@ impl Elf {
     }
 }
 
+impl Elf {
+    /// The strings that the symbols of a table have their names in; none if there is no such table.
+    pub(crate) fn symbol_strings(&self, which: SymbolTable) -> Result<&[u8], object::read::Error> {
+        type Of64 = elf::FileHeader64<Endianness>;
+        type Of32 = elf::FileHeader32<Endianness>;
+        match self.object()? {
+            object::File::Elf64(_) => strings_of::<Of64, _>(&self.data, which),
+            object::File::Elf32(_) => strings_of::<Of32, _>(&self.data, which),
+            _ => Ok(&[]),
+        }
+    }
+}
+
+fn strings_of<'d, H, R>(data: R, which: SymbolTable) -> Result<&'d [u8], object::read::Error>
+where
+    H: object::read::elf::FileHeader<Endian = Endianness>,
+    R: ReadRef<'d>,
+{
+    let header = H::parse(data)?;
+    let endian = header.endian()?;
+    let sections = header.sections(endian, data)?;
+    let table = sections.symbols(endian, data, which.kind())?;
+    if table.is_empty() {
+        return Ok(&[]);
+    }
+    sections.section(table.string_section())?.data(endian, data)
+}
+
 /// Longer names are none, bytes.
 const MAX_NAME: usize = 1 << 16;
 
 fn walk_symbols<'d, H, R>(
     data: R,
     which: SymbolTable,
-    mut is_wanted: impl FnMut(&ElfSymbol<'d>) -> bool,
+    mut is_wanted: impl FnMut(&ElfSymbol<'d>, usize) -> bool,
     mut visit: impl FnMut(ElfSymbol<'d>),
 ) -> Result<(), object::read::Error>
 where
@@ -86,11 +133,7 @@ where
     let header = H::parse(data)?;
     let endian = header.endian()?;
     let sections = header.sections(endian, data)?;
-    let kind = match which {
-        SymbolTable::Static => elf::SHT_SYMTAB,
-        SymbolTable::Dynamic => elf::SHT_DYNSYM,
-    };
-    let table = sections.symbols(endian, data, kind)?;
+    let table = sections.symbols(endian, data, which.kind())?;
     if table.is_empty() {
         return Ok(());
     }
@@ -128,7 +171,7 @@ where
             visibility: symbol.st_visibility().0,
             in_code,
         };
-        if !is_wanted(&wanted) {
+        if !is_wanted(&wanted, start) {
             continue;
         }
         let name = names.get(start..).unwrap_or_default();

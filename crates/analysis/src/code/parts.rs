@@ -15,13 +15,16 @@ pub(super) struct Part {
     pub(super) size: u64,
 }
 
+/// What compilers append to the name of a cold part.
+const COLD: &str = ".cold";
+
 /// The function of a cold part: GCC and LLVM append `.cold`, with a number before GCC 9. A `.part.N` is a function of
 /// its own, which callers call.
 pub(super) fn base_of_cold(name: &str) -> Option<&str> {
     // From the end: files have hundreds of thousands of names.
     let unnumbered = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let unnumbered = unnumbered.strip_suffix('.').unwrap_or(unnumbered);
-    let base = unnumbered.strip_suffix(".cold")?;
+    let base = unnumbered.strip_suffix(COLD)?;
     (!base.is_empty()).then_some(base)
 }
 
@@ -68,14 +71,16 @@ impl ColdParts {
     pub(super) fn of(located: &Located) -> Self {
         let mut cold: HashMap<String, NamedRange> = HashMap::default();
         let mut bases = Bases::default();
-        for_each(located, &mut |function| {
-            if let Some(base) = base_of_cold(function.name) {
-                if !bases.contains_key(base) {
-                    bases.insert(base.to_owned(), Vec::new());
+        for file in located.files() {
+            file.for_each_function_with(COLD, &mut |function| {
+                if let Some(base) = base_of_cold(function.name) {
+                    if !bases.contains_key(base) {
+                        bases.insert(base.to_owned(), Vec::new());
+                    }
+                    note(cold.entry(function.name.to_owned()), &function);
                 }
-                note(cold.entry(function.name.to_owned()), &function);
-            }
-        });
+            });
+        }
         if cold.is_empty() {
             return Self::default();
         }
