@@ -83,7 +83,7 @@ pub(crate) struct Page {
     /// The line last jumped to.
     mark: Option<usize>,
     /// The page that is shown again after this one.
-    pub(crate) under: Option<Box<Page>>,
+    pub(crate) under: Option<Box<Self>>,
 }
 
 /// The first row of the table of source lines.

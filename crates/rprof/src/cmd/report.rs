@@ -157,7 +157,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
 /// Whether rows say what threads do or wait for.
 fn says_waits(columns: &Columns) -> bool {
     let mut dimensions = columns.dimensions().into_iter();
-    dimensions.any(|one| one.is_of_account())
+    dimensions.any(Dimension::is_of_account)
 }
 
 /// The events that are shown. Says which ones are not, though users did not choose. Programs that read output get all.
