@@ -122,24 +122,27 @@ pub(super) struct Running {
 /// When rings are drained next, unless something happens before.
 #[derive(Clone, Copy, Debug)]
 struct NextPass {
-    since: Instant,
-    interval: Duration,
+    due: Instant,
+    /// The longest time to wait. Poll counts milliseconds: what is a little less than one is none.
+    wait: Duration,
     /// Although one of them wakes us, if enough of it is free.
     lets_rings_fill: bool,
 }
 
 impl NextPass {
-    fn within(interval: Duration) -> Self {
+    fn within(wait: Duration) -> Self {
         Self {
-            since: Instant::now(),
-            interval,
+            due: Instant::now() + wait,
+            wait,
             lets_rings_fill: false,
         }
     }
 
-    fn left(&self, now: Instant) -> Duration {
-        self.interval
-            .saturating_sub(now.saturating_duration_since(self.since))
+    /// The same after a wake-up, if it is not due by then.
+    fn later(self) -> Option<Self> {
+        let wait = self.due.saturating_duration_since(Instant::now());
+        let is_due = wait < Duration::from_millis(1);
+        (self.lets_rings_fill && !is_due).then_some(Self { wait, ..self })
     }
 }
 
@@ -161,7 +164,12 @@ impl Running {
         loop {
             let timeout = self.timeout(&next_pass, &limits);
             let woken = self.wait(&mut wakeups, timeout)?;
-            if woken == Woken::BySamples && self.may_wait_for(&next_pass) {
+            // The larger a pass, the less it costs for each sample.
+            if woken == Woken::BySamples
+                && self.recorder.opened.sampling.is_half_empty()
+                && let Some(later) = next_pass.later()
+            {
+                next_pass = later;
                 continue;
             }
             let goes_on = self.toggling.toggle(&mut self.recorder, note)?;
@@ -196,17 +204,11 @@ impl Running {
             self.toggling.due_in(now),
             limits.time_left(now),
         ];
-        let calm = (next_pass.left(now))
+        let calm = next_pass
+            .wait
             .min(self.coverage_poll_interval(now))
             .min(self.recorder.drain.poll_interval());
         due.into_iter().flatten().fold(calm, Duration::min)
-    }
-
-    /// Whether rings may fill further before the next pass: the larger a pass, the less it costs for each sample.
-    fn may_wait_for(&self, next_pass: &NextPass) -> bool {
-        next_pass.lets_rings_fill
-            && next_pass.left(Instant::now()) > Duration::ZERO
-            && self.recorder.opened.sampling.is_half_empty()
     }
 
     /// Drains the rings and does what follows from it. Returns when the next pass is due.
