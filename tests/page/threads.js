@@ -189,6 +189,38 @@ async function sumsByWakerSayOfWhichWaits(tab) {
   assert.doesNotMatch(all, /longest/);
 }
 
+/** By cause alone they are the same waits, and a cause without samples narrows the table. @param {Tab} tab */
+async function waitsAreSummedByCause(tab) {
+  const { sums, labels, chosen, transforms, unknown } = await tab.run(`(() => {
+    rprofPage.set({ view: "waits" });
+    const view = rprofPage.views.all.waits;
+    const tick = (threads, wakers) => {
+      view.threads.checked = threads;
+      view.wakers.checked = wakers;
+      view.show();
+      return view.rows;
+    };
+    const sums = [[true, true], [false, true]].map(([a, b]) => tick(a, b).reduce((all, { sum }) => all + sum, 0));
+    const wakers = view.rows.map((row) => [row.queue, row.waker, view.nameOfWaker(row)]);
+    const labels = tick(false, false).map(({ label }) => label);
+    let [chosen, transforms] = [null, []];
+    if (rprofPage.profile.head.waits === undefined) {
+      sums.push(view.rows.reduce((all, { sum }) => all + sum, 0));
+      document.querySelector("#waits-place tbody button").click();
+      chosen = view.rows.map(({ label }) => label === labels[0]);
+      ({ transforms } = rprofPage.state);
+      view.chip.click();
+    }
+    tick(true, rprofPage.profile.head.waits === undefined);
+    rprofPage.set({ view: "flame" });
+    return { sums, labels, chosen, transforms, unknown: wakers.filter(([queue, waker]) => waker === 0 && queue !== "preempted").map(([, , said]) => said) };
+  })()`);
+  for (const sum of sums) assert.ok(Math.abs(sum - sums[0]) <= 1e-9 * sums[0], String(sums));
+  assert.equal(new Set(labels).size, labels.length);
+  if (chosen !== null) assert.deepEqual([chosen, transforms], [[true], []]);
+  for (const said of unknown) assert.equal(said, "[unknown]");
+}
+
 /** A thread is in one place at a time. @param {Tab} tab */
 async function noMoreThreadsThanThereAre(tab) {
   const most = await tab.run(`(() => {
@@ -289,7 +321,10 @@ async function check(tab, facts) {
   await threadsAreCountedById(tab);
   await whoWaitsHasALane(tab);
   await sumsOfWaitsAreWhole(tab);
-  if (await tab.run(`rprofPage.profile.waits.n > 0 && rprofPage.views.all.waits !== undefined`)) await sumsByWakerSayOfWhichWaits(tab);
+  if (await tab.run(`rprofPage.profile.waits.n > 0 && rprofPage.views.all.waits !== undefined`)) {
+    await sumsByWakerSayOfWhichWaits(tab);
+    await waitsAreSummedByCause(tab);
+  }
   await noMoreThreadsThanThereAre(tab);
   await keysOfTheTimeline(tab);
   await namesOfLanesGoBeforeIds(tab);

@@ -11,9 +11,13 @@ addView({
 });
 
 /**
- * What one thread waited for, and who ended it; `null` if that is not known, or not asked for.
- * @typedef {{thread: number, label: number, waker: number | null, count: number, sum: number, lengths: number[] | null}} WaitRow
+ * What one thread waited for, and who ended it: -1 and `null` if rows are of all threads, or of any waker.
+ * @typedef {{thread: number, label: number, queue: Queue, waker: number | null, count: number, sum: number, lengths: number[] | null}} WaitRow
  * @typedef {{title: string, isNumber: boolean, value: (row: WaitRow) => number | string}} WaitColumn
+ * @typedef {{thread: boolean, waker: boolean}} WaitRowsBy
+ *
+ * Why a runnable thread waits: another one took its CPU, or it was woken and has none yet.
+ * @typedef {"" | "preempted" | "queued"} Queue
  */
 
 /** Rows that are there at once, and how many more each time. */
@@ -28,14 +32,30 @@ class WaitTable {
     this.app = app;
     const { profile } = app;
     const bar = made("div", undefined, "bar");
-    const label = made("label");
-    this.wakers = placed(label, "input", "waits-wakers");
-    this.wakers.type = "checkbox";
-    this.wakers.addEventListener("change", () => this.show());
-    label.append(" by waker");
-    label.hidden = profile.waits.n === 0;
+    const box = (/** @type {string} */ id, /** @type {string} */ text) => {
+      const label = made("label");
+      bar.append(label);
+      const input = placed(label, "input", id);
+      input.type = "checkbox";
+      input.addEventListener("change", () => this.show());
+      label.append(` ${text}`);
+      return input;
+    };
+    this.threads = box("waits-threads", "by thread");
+    this.threads.checked = true;
+    this.wakers = box("waits-wakers", "by waker");
+    this.wakers.checked = profile.head.waits === undefined;
+    /** @type {HTMLElement} */ (this.wakers.parentElement).hidden = profile.waits.n === 0;
+    /**
+     * The cause that rows are of, where no filter of stacks applies to them.
+     * @type {number | null}
+     */
+    this.cause = null;
+    this.chip = made("button", "", "chip");
+    this.chip.type = "button";
+    this.chip.addEventListener("click", () => this.showCause(null));
     this.note = made("span");
-    bar.append(label, this.note);
+    bar.append(this.chip, this.note);
     section.append(bar);
     const place = placed(section, "div", "waits-place", "table-place");
     const table = made("table", undefined, "waits");
@@ -46,7 +66,7 @@ class WaitTable {
     this.more.type = "button";
     this.more.addEventListener("click", () => this.append());
     place.append(table, this.more);
-    this.sort = { by: 3, up: false };
+    this.sort = { by: "Total", up: false };
     /** @type {WaitRow[]} */
     this.rows = [];
     this.n = 0;
@@ -55,54 +75,64 @@ class WaitTable {
   }
 
   show() {
+    const { cause } = this;
     const { profile } = this.app;
-    const hasRows = profile.head.waits !== undefined;
-    const isByWaker = !hasRows || this.wakers.checked;
-    this.wakers.checked = isByWaker;
-    this.wakers.disabled = !hasRows;
-    this.rows = isByWaker ? rowsOfTimedWaits(this.app) : rowsOfWaits(this.app);
-    this.columns = this.columnsOf(isByWaker);
-    this.note.textContent = this.said(isByWaker);
+    const by = { thread: this.threads.checked, waker: this.wakers.checked };
+    const isTimed = by.waker || profile.head.waits === undefined;
+    const rows = isTimed ? rowsOfTimedWaits(this.app, by) : rowsOfWaits(this.app, by);
+    this.rows = cause === null ? rows : rows.filter(({ label }) => label === cause);
+    this.columns = this.columnsOf(by);
+    this.chip.hidden = cause === null;
+    this.chip.textContent = cause === null ? "" : `${nameOfCause(profile, cause)} ✕`;
+    this.note.textContent = this.said(isTimed);
     this.sorted();
   }
 
+  /** @param {number | null} cause */
+  showCause(cause) {
+    this.cause = cause;
+    this.show();
+  }
+
   /**
-   * @param {boolean} isByWaker
+   * @param {WaitRowsBy} by
    * @returns {WaitColumn[]}
    */
-  columnsOf(isByWaker) {
+  columnsOf(by) {
     const { profile } = this.app;
+    const nameOf = (/** @type {WaitRow} */ { label, queue }) => `${nameOfCause(profile, label)}${queue === "" ? "" : ` (${queue})`}`;
     const at = (/** @type {WaitRow} */ { lengths }, /** @type {number} */ share) => lengths?.[Math.ceil(share * lengths.length) - 1] ?? 0;
     return [
-      { title: "Thread", isNumber: false, value: ({ thread }) => profile.nameOfThread(thread) },
-      { title: "Waits for", isNumber: false, value: ({ label }) => nameOfCause(profile, label) },
+      ...(by.thread ? [{ title: "Thread", isNumber: false, value: (/** @type {WaitRow} */ { thread }) => profile.nameOfThread(thread) }] : []),
+      { title: "Waits for", isNumber: false, value: nameOf },
       { title: "Waits", isNumber: true, value: ({ count }) => count },
       { title: "Total", isNumber: true, value: ({ sum }) => sum },
       { title: "Mean", isNumber: true, value: ({ sum, count }) => sum / count },
       { title: "p50", isNumber: true, value: (row) => at(row, 0.5) },
       { title: "Max", isNumber: true, value: (row) => at(row, 1) },
-      ...(isByWaker ? [{ title: "Woken by", isNumber: false, value: (/** @type {WaitRow} */ row) => this.nameOfWaker(row) }] : []),
+      ...(by.waker ? [{ title: "Woken by", isNumber: false, value: (/** @type {WaitRow} */ row) => this.nameOfWaker(row) }] : []),
     ];
   }
 
   /** @param {WaitRow} row */
-  nameOfWaker({ waker }) {
+  nameOfWaker({ waker, queue }) {
     const { profile } = this.app;
-    if (waker === null || waker === 0) return "";
+    // Nobody wakes a thread that could run.
+    if (waker === null || waker === 0) return queue === "preempted" ? "" : "[unknown]";
     return (waker & 1) === 1 ? profile.nameOfThread((waker - 1) / 2) : profile.text((waker - 2) / 2);
   }
 
-  /** @param {boolean} isByWaker */
-  said(isByWaker) {
+  /** @param {boolean} isTimed whether rows are of the page's waits, not of its samples */
+  said(isTimed) {
     const { app } = this;
     const { waits, head } = app.profile;
     const said = [];
     const { n_all_waits: all } = head;
-    if (isByWaker && all !== undefined && all > waits.n) {
+    if (isTimed && all !== undefined && all > waits.n) {
       const others = head.waits === undefined ? "" : `; without "by waker" the sums are of all`;
       said.push(`Counts and sums are of the ${wholeNumber(waits.n)} longest of ${wholeNumber(all)} waits${others}.`);
     }
-    if (isByWaker && threadsLeft(app.profile, app.state) === null) said.push("Filters of stacks and CPUs do not apply here.");
+    if (isTimed && threadsLeft(app.profile, app.state) === null) said.push("Filters of stacks and CPUs do not apply here.");
     if (this.rows.some(({ label }) => /futex|lock/.test(nameOfCause(app.profile, label)))) {
       said.push("No locks are recorded: rprof record --off-cpu --lock, then rprof lock, says which they wait for.");
     }
@@ -111,18 +141,18 @@ class WaitTable {
 
   sorted() {
     const { by, up } = this.sort;
-    const { value } = this.columns[Math.min(by, this.columns.length - 1)];
+    const { value } = this.columns.find(({ title }) => title === by) ?? this.columns[0];
     const sign = up ? 1 : -1;
     this.rows.sort((a, b) => sign * compared(value(a), value(b)) || b.sum - a.sum || a.thread - b.thread || a.label - b.label);
     const line = made("tr");
-    line.append(...this.columns.map(({ title, isNumber }, at) => {
+    line.append(...this.columns.map(({ title, isNumber }) => {
       const cell = made("th", undefined, isNumber ? "number" : "");
       cell.scope = "col";
-      cell.setAttribute("aria-sort", at !== by ? "none" : up ? "ascending" : "descending");
-      const button = made("button", `${title}${at !== by ? "" : up ? " ▴" : " ▾"}`);
+      cell.setAttribute("aria-sort", title !== by ? "none" : up ? "ascending" : "descending");
+      const button = made("button", `${title}${title !== by ? "" : up ? " ▴" : " ▾"}`);
       button.type = "button";
       button.addEventListener("click", () => {
-        this.sort = { by: at, up: at === by ? !up : !isNumber };
+        this.sort = { by: title, up: title === by ? !up : !isNumber };
         this.sorted();
       });
       cell.append(button);
@@ -158,9 +188,11 @@ class WaitTable {
       const button = made("button", said, "link");
       button.type = "button";
       const isThread = title === "Thread";
-      button.title = isThread ? "Show this thread alone" : "Keep these waits";
+      const hasSamples = app.profile.head.waits !== undefined;
+      button.title = isThread ? "Show this thread alone" : hasSamples ? "Keep these waits" : "Show these waits alone";
       button.addEventListener("click", () => {
         if (isThread) chooseThread(app, row.thread);
+        else if (!hasSamples) this.showCause(row.label);
         else app.addTransform({ kind: "keep", grouping: "wait", key: app.profile.functionOf[row.label] });
       });
       cell.append(button);
@@ -195,8 +227,9 @@ function nameOfCause(profile, label) {
  * What is counted of waits, by thread and cause, as `rprof report -s tid,cause` has it. How long each was is known where
  * rows are single waits.
  * @param {App} app
+ * @param {WaitRowsBy} by
  */
-function rowsOfWaits({ profile, state }) {
+function rowsOfWaits({ profile, state }, by) {
   const kept = keptNodes(profile, state);
   const isSingle = profile.head.slot_ns === 0;
   const last = namesLeft(profile);
@@ -205,10 +238,10 @@ function rowsOfWaits({ profile, state }) {
   forRows(profile, state, (node, weight, samples, _time, thread) => {
     if (node < 0 || !profile.isWait(node) || (kept !== null && kept[node] === 0)) return;
     const label = profile.labels[node];
-    const who = last[thread];
+    const who = by.thread ? last[thread] : -1;
     const key = who * profile.names.length + label;
     let row = rows.get(key);
-    if (row === undefined) rows.set(key, (row = { thread: who, label, waker: null, count: 0, sum: 0, lengths: isSingle ? [] : null }));
+    if (row === undefined) rows.set(key, (row = { thread: who, label, queue: "", waker: null, count: 0, sum: 0, lengths: isSingle ? [] : null }));
     row.count += samples;
     row.sum += weight;
     row.lengths?.push(weight);
@@ -220,11 +253,13 @@ function rowsOfWaits({ profile, state }) {
 /**
  * The longest waits, by thread, cause and waker.
  * @param {App} app
+ * @param {WaitRowsBy} by
  */
-function rowsOfTimedWaits({ profile, state }) {
+function rowsOfTimedWaits({ profile, state }, by) {
   const { waits, waitLabels, head } = profile;
   const last = namesLeft(profile);
   const accepts = threadsLeft(profile, state) ?? (() => true);
+  const runnable = waitLabels.find((label) => nameOfCause(profile, label) === "runnable");
   /** @type {Map<string, WaitRow>} */
   const rows = new Map();
   for (let thread = 0; thread < head.threads.length; thread++) {
@@ -239,10 +274,12 @@ function rowsOfTimedWaits({ profile, state }) {
       }
       if (length <= 0) return;
       const label = waitLabels[waits.causeOf(wait)];
-      const waker = waits.wakers[wait];
-      const key = `${last[thread]} ${label} ${waker}`;
+      const waker = by.waker ? waits.wakers[wait] : null;
+      const queue = by.waker && label === runnable ? queueOf(profile, thread, wait) : "";
+      const who = by.thread ? last[thread] : -1;
+      const key = `${who} ${label} ${waker} ${queue}`;
       let row = rows.get(key);
-      if (row === undefined) rows.set(key, (row = { thread: last[thread], label, waker, count: 0, sum: 0, lengths: [] }));
+      if (row === undefined) rows.set(key, (row = { thread: who, label, queue, waker, count: 0, sum: 0, lengths: [] }));
       row.count++;
       row.sum += length;
       row.lengths?.push(length);
@@ -250,4 +287,18 @@ function rowsOfTimedWaits({ profile, state }) {
   }
   for (const { lengths } of rows.values()) lengths?.sort((a, b) => a - b);
   return [...rows.values()];
+}
+
+/**
+ * Why a runnable thread waited; nothing if the wait before it may be left out.
+ * @param {Profile} profile
+ * @param {number} thread
+ * @param {number} wait
+ * @returns {Queue}
+ */
+function queueOf({ waits, head }, thread, wait) {
+  const before = wait - 1;
+  const isAfterWait = before >= waits.starts[thread] && waits.isWoken(before) && waits.endOf(before) === waits.begins[wait];
+  if (waits.wakers[wait] !== 0 || isAfterWait) return "queued";
+  return (head.n_all_waits ?? waits.n) > waits.n ? "" : "preempted";
 }
