@@ -102,12 +102,39 @@ async function lettersChooseInMenus(tab) {
   await tab.run(`rprofPage.set({ transforms: [], view: "flame" })`);
 }
 
+/** Rows wherever they are clicked, and what legends name. @param {Tab} tab */
+async function menusOpenWithARightClick(tab) {
+  const said = await tab.run(`(() => {
+    const menu = document.getElementById("menu");
+    const texts = (place) => {
+      place.dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true, clientX: 9, clientY: 9 }));
+      return [menu.hidden, ...[...menu.querySelectorAll("button")].map(({ textContent }) => textContent)];
+    };
+    rprofPage.set({ view: "table", grouping: "image" });
+    const row = texts(document.querySelector("#table-place tbody td"));
+    const chosen = rprofPage.details.chosen.row.key === rprofPage.views.all.table.table.rows[0].key;
+    rprofPage.menu.close();
+    rprofPage.set({ view: "flame", grouping: "function" });
+    const entry = texts(document.querySelector("#flame .modules .entry"));
+    rprofPage.menu.close();
+    rprofPage.details.choose(null);
+    return { row, chosen, entry };
+  })()`);
+  assert.ok(said.chosen);
+  for (const [isHidden, keep, drop] of [said.row, said.entry]) {
+    assert.equal(isHidden, false);
+    assert.match(keep, /^Keep stacks containing shared object /);
+    assert.match(drop, /^Drop stacks containing shared object /);
+  }
+}
+
 /** @param {Tab} tab */
 async function check(tab) {
   await rangesAreTyped(tab);
   await aClickBesideTheFieldIsNotLost(tab);
   await functionsAreChosenByName(tab);
   await lettersChooseInMenus(tab);
+  await menusOpenWithARightClick(tab);
 }
 
 module.exports = { check };

@@ -16,8 +16,12 @@ function showLegend(place, entries, app) {
     if (of === undefined || app === undefined) return [swatch, ` ${text}`];
     const button = made("button", undefined, "entry");
     button.type = "button";
-    button.title = "Click: keep stacks with it; Alt-click: drop them";
+    button.title = "Click: keep stacks with it; Alt-click: drop them; right-click: more";
     button.addEventListener("click", ({ altKey }) => app.addTransform({ kind: altKey ? "drop" : "keep", ...of }));
+    button.addEventListener("contextmenu", (event) => {
+      event.preventDefault();
+      app.menu.open(placeOf(event), transformItems(app, of.grouping, of.key));
+    });
     button.append(swatch, ` ${text}`);
     return [button];
   })));

@@ -207,6 +207,10 @@ class Table {
   line(row) {
     const line = made("tr");
     line.append(...this.columns.map(({ cell }) => cell(row, this)));
+    line.addEventListener("contextmenu", (event) => {
+      this.events.choose(row);
+      this.events.menu(row, event);
+    });
     return line;
   }
 
@@ -220,7 +224,6 @@ class Table {
     button.title = row.name.slice(0, 1000);
     button.addEventListener("click", () => this.events.choose(row));
     button.addEventListener("dblclick", () => this.events.open(row));
-    button.addEventListener("contextmenu", (event) => this.events.menu(row, event));
     name.append(button);
     return name;
   }
