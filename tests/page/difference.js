@@ -88,8 +88,10 @@ async function rowsAreSumsOfStacks(tab, facts) {
   const rows = await tab.run(`rprofPage.views.all.table.table.rows.map(({ name, own, all }) => [name,
     own.before.samples, own.after.samples, all.before.samples, all.after.samples])`);
   assert.deepEqual(rows.sort(), [...expected].map(([name, sums]) => [name, ...sums]).sort());
-  const sizes = await tab.run(`rprofPage.views.all.table.table.rows.map((row) => Math.abs(row.selfChange))`);
-  assert.deepEqual(sizes, [...sizes].sort((a, b) => b - a));
+  // Significant changes first, then by size.
+  const changes = await tab.run(`rprofPage.views.all.table.table.rows.map((row) =>
+    [rprofPage.comparison.degree(row.own, row.ownDirections) === 0 ? 0 : 1, Math.abs(row.selfChange)])`);
+  assert.deepEqual(changes, [...changes].sort(([one, a], [other, b]) => other - one || b - a));
   assert.equal(await tab.run(`document.querySelectorAll("#table-place thead th").length`), 7);
   // Those that are marked, alone: by self, they are the functions of the report.
   const [left, marked, shown] = await tab.run(`(() => {
@@ -105,6 +107,17 @@ async function rowsAreSumsOfStacks(tab, facts) {
   })()`);
   assert.deepEqual(left, marked);
   assert.ok(left.length > 0);
+  const led = await tab.run(`(() => {
+    rprofPage.set({ view: "flame" });
+    const has = !document.getElementById("widths").parentElement.hidden;
+    document.getElementById("show-changed").click();
+    const { view, significant, up } = rprofPage.state;
+    const names = rprofPage.views.all.table.table.rows.map(({ name }) => name);
+    const lacks = document.getElementById("widths").parentElement.hidden && document.getElementById("show-changed") === null;
+    rprofPage.set({ significant: false, sort: "selfChange" });
+    return { has, view, significant, up, names: names.sort(), lacks };
+  })()`);
+  assert.deepEqual(led, { has: true, view: "table", significant: true, up: false, names: [...marked].sort(), lacks: true });
   assert.equal(shown[0], shown[1]);
   await tab.run(`rprofPage.view("flame")`);
 }

@@ -46,11 +46,17 @@ class Comparison {
     for (let at = 0; at + 1 < functions.length; at += 2) this.functions[profile.functionOf[functions[at]]] |= functions[at + 1];
   }
 
+  /** How many functions changed beyond noise, and how many of them by self. */
+  numbers() {
+    const n = this.functions.reduce((sum, one) => sum + (one !== 0 ? 1 : 0), 0);
+    const own = this.functions.reduce((sum, one) => sum + ((one & (MORE | LESS)) !== 0 ? 1 : 0), 0);
+    return { n, own };
+  }
+
   /** Of their own, which functions changed beyond noise, in words: callers would count a change again. */
   sure() {
     if (!this.isTested) return "not tested for significance";
-    const n = this.functions.reduce((sum, one) => sum + (one !== 0 ? 1 : 0), 0);
-    const own = this.functions.reduce((sum, one) => sum + ((one & (MORE | LESS)) !== 0 ? 1 : 0), 0);
+    const { n, own } = this.numbers();
     const functions = n === 0 ? "no function" : counted(n, "function", "functions");
     return `${functions} changed significantly${n === 0 ? "" : `, ${own === n ? "all" : own === 0 ? "none" : wholeNumber(own)} of them by self`}`;
   }

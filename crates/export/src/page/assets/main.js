@@ -113,7 +113,10 @@ class App {
     this.event.value = String(state.event);
     if (this.search.value !== state.search) this.search.value = state.search;
     element("per", HTMLSelectElement).value = state.per;
-    element("widths", HTMLSelectElement).value = state.widths;
+    const widths = element("widths", HTMLSelectElement);
+    widths.value = state.widths;
+    // Rows of the table have none.
+    /** @type {HTMLElement} */ (widths.parentElement).hidden = state.view === "table";
     this.views.show();
     this.sayFound();
     this.showChips();
@@ -150,7 +153,7 @@ class App {
   showChips() {
     const { state, profile, counts } = this;
     /** @type {HTMLElement[]} */
-    const chips = [...this.only.shown(), made("span", this.said(), "said"), ...this.shares.shown(), ...this.typed.shown()];
+    const chips = [...this.only.shown(), made("span", this.said(), "said"), ...this.changedFunctions(), ...this.shares.shown(), ...this.typed.shown()];
     /**
      * @param {string} text
      * @param {Partial<State>} without
@@ -182,6 +185,19 @@ class App {
     if (state.keep !== "") chip(`with ${state.keep.slice(0, 60)}`, { keep: "" });
     if (counts.shown.samples + (counts.before?.shown.samples ?? 0) === 0) chips.push(made("span", "No samples match.", "said"));
     keepFocus(() => element("chips", HTMLElement).replaceChildren(...chips));
+  }
+
+  /** Leads from how many functions changed significantly to which these are. */
+  changedFunctions() {
+    const { n, own } = this.comparison?.numbers() ?? { n: 0, own: 0 };
+    if (n === 0 || (this.state.view === "table" && this.state.significant && this.state.grouping === "function")) return [];
+    const show = made("button", "Show them", "small");
+    show.type = "button";
+    show.id = "show-changed";
+    show.title = "The functions that changed significantly, in the table";
+    const sort = /** @type {SortBy} */ (own > 0 ? "selfChange" : "totalChange");
+    show.addEventListener("click", () => this.set({ view: "table", grouping: "function", significant: true, sort, up: false }));
+    return [show];
   }
 
   /** What is left out, in words. */

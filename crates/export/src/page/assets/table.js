@@ -167,11 +167,22 @@ class Table {
     if (this.sorted?.all !== all || this.sorted.key !== key) {
       const sign = up ? 1 : -1;
       const rows = all.slice().sort(
-        (a, b) => sign * compared(sortedBy(a, sort), sortedBy(b, sort)) || compared(b.total, a.total) || compared(a.name, b.name),
+        (a, b) => sign * (compared(this.isMarked(a, sort), this.isMarked(b, sort)) || compared(sortedBy(a, sort), sortedBy(b, sort))) || compared(b.total, a.total) || compared(a.name, b.name),
       );
       this.sorted = { all, key, rows };
     }
     return this.sorted.rows;
+  }
+
+  /**
+   * 1 if a row is sorted by a change that is significant, else 0: those are larger, whatever their size.
+   * @param {Row} row
+   * @param {SortBy} by
+   */
+  isMarked(row, by) {
+    if (this.comparison === null || (by !== "selfChange" && by !== "totalChange")) return 0;
+    const { own, all, ownDirections, directions } = /** @type {ChangedRow} */ (row);
+    return (by === "selfChange" ? this.comparison.degree(own, ownDirections) : this.comparison.degree(all, directions)) !== 0 ? 1 : 0;
   }
 
   drawHead() {
@@ -248,7 +259,7 @@ class Table {
     if (comparison === null || both.before.samples + both.after.samples === 0) return made("td", "", "number");
     const cell = made("td", comparison.between(both).replace(" points", ""), "number change");
     const relative = comparison.relative(both);
-    if (relative === "new" || relative === "removed") cell.append(made("small", ` ${relative}`));
+    if (relative !== "") cell.append(made("small", ` ${relative}`));
     cell.title = comparison.text(both);
     const degree = comparison.degree(both, directions);
     cell.classList.toggle("rise", degree > 0);
