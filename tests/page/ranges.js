@@ -210,6 +210,7 @@ async function check(tab, facts) {
   await sidesAreTheirRanges(tab, facts);
   await theEarlierRangeIsA(tab);
   await severalRangesCountTogether(tab);
+  await theEndIsTheEnd(tab);
 }
 
 /** Several ranges count what each of them does; each is a chip, and all are in the link. @param {Tab} tab */
@@ -290,6 +291,29 @@ async function severalRangesCountTogether(tab) {
     assert.deepEqual(await tab.run(`rprofPage.state.parts`), [], words);
   }
   await tab.run(`rprofPage.set({ range: null }); rprofPage.address.rememberNow()`);
+}
+
+/** Time after the end is not drawn, near the end of the timeline its end is meant, and what was pointed at is left. @param {Tab} tab */
+async function theEndIsTheEnd(tab) {
+  const { drawn, last, end, range, said } = await tab.run(`(() => {
+    rprofPage.set({ view: "heat", range: null });
+    const { map } = rprofPage.views.all.heat;
+    let drawn = 0;
+    const count = { fillStyle: "", fillRect: () => drawn++ };
+    map.drawCells(count, 10, 5);
+    const { overview, profile } = rprofPage;
+    const { scale } = overview;
+    const range = scale.range(scale.left + 1, scale.left + scale.width - 1);
+    rprofPage.details.say("a moment");
+    overview.canvas.dispatchEvent(new MouseEvent("mouseleave"));
+    const said = document.getElementById("pointed").textContent;
+    rprofPage.set({ view: "flame" });
+    return { drawn, last: map.last, end: (profile.head.span_ns * 50) / map.unit, range: [...range, profile.head.span_ns], said };
+  })()`);
+  assert.equal(last, Math.floor(end));
+  assert.equal(drawn, last + 1);
+  assert.deepEqual(range.slice(0, 2), [0, range[2]]);
+  assert.equal(said, "");
 }
 
 module.exports = { check, marksAreThoseOfDiff };

@@ -81,6 +81,27 @@ async function check(tab, facts) {
   await tab.run(`rprofPage.set({ transforms: ${JSON.stringify([merged, rest])} })`);
   assert.match((await shown(tab)).lacks, /merged: .*without /);
   await tab.run(`rprofPage.set({ transforms: [], view: "flame" })`);
+  await threadsOfOneNameAreToldApart(tab);
+}
+
+/** Threads that share a name are told apart if they have most of the time. @param {Tab} tab */
+async function threadsOfOneNameAreToldApart(tab) {
+  const { shown, names, tasks } = await tab.run(`(() => {
+    rprofPage.set({ view: "summary" });
+    const table = [...document.querySelectorAll("#summary-place table")].find((one) => one.caption.textContent === "Threads by total");
+    const rows = (grouping) => rprofPage.rows(grouping).filter(({ total }) => total > 0).map(({ name, total }) => [name, total]);
+    const shown = table && [...table.querySelectorAll("tbody .name")].map(({ textContent }) => textContent);
+    const found = { shown, names: rows("thread"), tasks: rprofPage.profile.head.by_name ? [] : rows("task") };
+    rprofPage.set({ view: "flame" });
+    return found;
+  })()`);
+  if (shown === undefined) return;
+  const all = names.reduce((/** @type {number} */ sum, /** @type {[string, number]} */ [, total]) => sum + total, 0);
+  const isOneName = names.some((/** @type {[string, number]} */ [, total]) => 2 * total > all);
+  const expected = isOneName && tasks.length > names.length ? tasks : names;
+  assert.equal(shown.length, Math.min(10, expected.length));
+  const known = new Set(expected.map((/** @type {[string, number]} */ [name]) => name));
+  for (const name of shown) assert.ok(known.has(name), name);
 }
 
 module.exports = { check };

@@ -101,6 +101,8 @@ class HeatMap {
     /** Nanoseconds of a column: a second, of long recordings some, of short ones a part. */
     this.unit = unitOf(span);
     this.columns = Math.max(1, Math.floor(span / this.unit) + 1);
+    /** The last cell that the recording lasted into: those behind it are not drawn. */
+    this.last = Math.floor((span * HEAT_ROWS) / this.unit);
     this.cells = new Float64Array(0);
     /**
      * What cells count: one, several.
@@ -196,6 +198,7 @@ class HeatMap {
       /** @type {Map<string, number[]>} */
       const byColour = new Map();
       cells.forEach((samples, cell) => {
+        if (cell > this.last) return;
         const colour = `rgb(${theme.heat(samples / most).join(" ")})`;
         const list = byColour.get(colour);
         if (list === undefined) byColour.set(colour, [cell]);
@@ -213,6 +216,7 @@ class HeatMap {
     // Many thin columns are a picture with a pixel for each cell, stretched.
     const picture = new ImageData(columns, HEAT_ROWS);
     cells.forEach((samples, cell) => {
+      if (cell > this.last) return;
       const row = HEAT_ROWS - 1 - (cell % HEAT_ROWS);
       picture.data.set([...theme.heat(samples / most), 255], 4 * (row * columns + Math.floor(cell / HEAT_ROWS)));
     });
@@ -241,7 +245,7 @@ class HeatMap {
    */
   drawOutline(context, ends, letter) {
     const { colours } = this.theme;
-    const [first, last] = [Math.max(0, Math.min(...ends)), Math.min(this.cells.length - 1, Math.max(...ends))];
+    const [first, last] = [Math.max(0, Math.min(...ends)), Math.min(this.last, Math.max(...ends))];
     if (last < first) return;
     const [w, h] = [this.cellWidth, this.cellHeight];
     const [from, to] = [Math.floor(first / HEAT_ROWS), Math.floor(last / HEAT_ROWS)];
@@ -311,12 +315,13 @@ class HeatMap {
     const column = Math.floor((event.clientX - rect.left - HEAT_LEFT) / this.cellWidth);
     const row = HEAT_ROWS - 1 - Math.floor((event.clientY - rect.top) / this.cellHeight);
     const inside = Math.min(this.columns - 1, Math.max(0, column));
-    return inside * HEAT_ROWS + Math.min(HEAT_ROWS - 1, Math.max(0, row));
+    return Math.min(this.last, inside * HEAT_ROWS + Math.min(HEAT_ROWS - 1, Math.max(0, row)));
   }
 
   listen() {
     const canvas = this.canvas;
     canvas.addEventListener("mousemove", (event) => this.say(this.cellAt(event)));
+    canvas.addEventListener("mouseleave", () => this.events.say(""));
     canvas.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.altKey || event.metaKey || !this.pressed(event)) return;
       event.preventDefault();
@@ -355,7 +360,7 @@ class HeatMap {
       return true;
     }
     if (step === undefined) return false;
-    const at = Math.max(0, Math.min(this.cells.length - 1, (this.drag?.[1] ?? this.ends?.[0] ?? -step) + step));
+    const at = Math.max(0, Math.min(this.last, (this.drag?.[1] ?? this.ends?.[0] ?? -step) + step));
     this.drag = shiftKey && this.drag !== null ? [this.drag[0], at] : [at, at];
     this.say(at);
     this.draw();

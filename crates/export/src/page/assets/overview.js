@@ -254,6 +254,7 @@ class Overview {
       const x = clientX - canvas.getBoundingClientRect().left;
       this.events.say(x < this.scale.left ? "" : this.saidAt(this.scale.time(x)));
     });
+    canvas.addEventListener("mouseleave", () => this.events.say(""));
     canvas.addEventListener("keydown", (event) => {
       const isPage = event.key === "PageUp" || event.key === "PageDown";
       if (!isPage && event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;

@@ -47,11 +47,27 @@ class Summary {
       this.table("Shared objects by self", rowsOf("image"), "self", keep("image")),
       hasWaits
         ? tableOfThreadTimes(app, (thread) => chooseThread(app, thread))
-        : this.table("Threads by total", rowsOf("thread"), "total", keep("thread")),
+        : this.threads(rowsOf),
     ];
     const tables = made("div", undefined, "summary-tables");
     tables.append(...shares);
     this.place.replaceChildren(this.facts(event), tables, this.command());
+  }
+
+  /**
+   * Threads by name; by id where most of the time is that of threads of one name.
+   * @param {(grouping: Grouping) => Row[]} rowsOf
+   */
+  threads(rowsOf) {
+    const { app } = this;
+    const keep = (/** @type {"thread" | "task"} */ grouping) => (/** @type {Row} */ row) =>
+      app.addTransform({ kind: "keep", grouping, key: row.key });
+    const names = rowsOf("thread");
+    const all = names.reduce((sum, { total }) => sum + total, 0);
+    const isOneName = names.some(({ total }) => 2 * total > all) && groupingsOf(app.profile).some((one) => one === "task");
+    const tasks = isOneName ? rowsOf("task") : [];
+    if (tasks.length > names.length) return this.table("Threads by total", tasks, "total", keep("task"));
+    return this.table("Threads by total", names, "total", keep("thread"));
   }
 
   /** @param {EventHead} event */

@@ -9,6 +9,9 @@ const NAMES_NARROW = 104;
 /** Screens that are narrower have little. */
 const NARROW = 720;
 
+/** Pixels that are near. */
+const SNAP = 4;
+
 /**
  * Where time begins on a picture that is so wide.
  * @param {number} width
@@ -45,13 +48,15 @@ class TimeScale {
   }
 
   /**
-   * Times of both ends of a drag.
+   * Times of both ends of a drag; near an end of what is shown, that is meant.
    * @param {number} from
    * @param {number} to
    * @returns {[number, number]}
    */
   range(from, to) {
-    return [Math.floor(this.time(from)), Math.ceil(this.time(to))];
+    const begin = from - this.left <= SNAP ? this.start : this.time(from);
+    const end = this.left + this.width - to <= SNAP ? this.end : this.time(to);
+    return [Math.floor(begin), Math.ceil(end)];
   }
 
   /**
