@@ -74,12 +74,40 @@ function areEqual(page, functions) {
   return n;
 }
 
+/** What is inlined into a function is told from what it counts of its own, as rows of functions have it. @param {Tab} tab */
+async function inlinedCodeIsSaid(tab) {
+  await show(tab, { focus: null, listing: null, transforms: [], range: null, thread: null });
+  const found = await tab.run(`(() => {
+    const page = rprofPage;
+    const { profile } = page;
+    const { code } = page.views.all.code;
+    const found = code.functions.map((one, listing) => {
+      const rows = page.rows("function").filter(({ name }) => name === one.head.name);
+      const key = rows[0]?.key ?? null;
+      page.set({ focus: key, listing });
+      const said = document.getElementById("code-said").textContent;
+      const isWhole = rows.length === 1 && code.of(profile, key)?.listings.length === 1 && !said.includes("in all of it");
+      return [said, isWhole ? (100 * rows[0].self) / page.whole : null];
+    });
+    page.set({ focus: null, listing: null });
+    return found;
+  })()`);
+  for (const [said, self] of found) {
+    const parts = /, ([\d.]+) % \(self ([\d.]+) %, inlined ([\d.]+) %\)/.exec(said)?.slice(1).map(Number);
+    const total = Number(/, ([\d.]+) %/.exec(said)?.[1]);
+    if (parts !== undefined) assert.ok(Math.abs(parts[0] - parts[1] - parts[2]) < 0.02, said);
+    if (self !== null) assert.ok(Math.abs((parts?.[1] ?? total) - self) < 0.02, `${said}: ${self}`);
+  }
+}
+
 /** @param {Tab} tab @param {Facts} facts */
 async function check(tab, facts) {
   const whole = annotated(facts, []);
   if (whole.length === 0) return assert.equal(await tab.run(`document.getElementById("code-tab").hidden`), true);
   await show(tab, { focus: null });
   assert.ok(areEqual(await shown(tab), whole) > 0);
+  await inlinedCodeIsSaid(tab);
+  await show(tab, { focus: null });
   const span = await tab.run(`rprofPage.profile.head.span_ns`);
   const start = BigInt(await tab.run(`rprofPage.profile.head.start_ns`));
   const time = (/** @type {number} */ ns) => {

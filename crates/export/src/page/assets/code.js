@@ -49,6 +49,14 @@ class FunctionCode {
   }
 
   /**
+   * Whether an instruction is of any function that is inlined.
+   * @param {number} at
+   */
+  isInlined(at) {
+    return (this.head.inlined[this.head.chains[at] - 1]?.length ?? 0) > 2;
+  }
+
+  /**
    * Whether an instruction is of a function that is inlined.
    * @param {number} at
    * @param {string} name

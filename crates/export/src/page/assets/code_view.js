@@ -34,6 +34,7 @@ class CodeView {
     section.append(bar);
     const one = choice("code-function", "Function", [], (value) => this.choose(Number(value)));
     this.functions = one.select;
+    this.functions.title = "Percentages are with the code that is inlined into each function";
     /** @type {[State["codeRows"], string][]} */
     const forms = [["instruction", "instructions"], ["line", "source lines"]];
     const rows = choice("code-rows", "Rows", forms, (value) => app.set({ codeRows: /** @type {State["codeRows"]} */ (value) }));
@@ -180,9 +181,13 @@ class CodeView {
     const { shown } = app.counts;
     const isPart = counts.isWhole && (shown.weight !== event.weight || app.state.transforms.length > 0);
     const of = isPart ? ` of the whole recording: the page does not know where each sample was taken, so its filters do not apply` : "";
+    const own = counts.sum(code, (at) => !code.isInlined(at)).weight;
+    const total = counts.isWhole ? event.weight : app.whole;
+    // Rows of functions have what is inlined into them as its own.
+    const parts = inlined !== null || own === weight ? "" : ` (self ${percent(own, total)}, inlined ${percent(weight - own, total)})`;
     const lanes = (this.lanes?.hidden ?? 0) > 0 ? ` ${counted(this.lanes?.hidden ?? 0, "jump is", "jumps are")} not drawn.` : "";
     this.said.textContent = `${what}${inBrackets(code.imageName)}: ${counted(samples, "sample", "samples")} at the instructions shown, ` +
-      `${amount(event, weight)}, ${percent(weight, counts.isWhole ? event.weight : app.whole)}${all}${of}.${lanes}`;
+      `${amount(event, weight)}, ${percent(weight, total)}${parts}${all}${of}.${lanes}`;
   }
 
   /**
