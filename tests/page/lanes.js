@@ -194,6 +194,19 @@ async function stripsCountTheirEvents(tab) {
     return { counters, events: profile.head.events.map(({ samples, weight }) => [samples, weight]), empty };
   })()`);
   assert.equal(empty, 0);
+  // Selected, an event has the numbers that its strip has.
+  const said = await tab.run(`(() => {
+    const { overview } = rprofPage;
+    const strips = overview.counters.list.map(({ event, slots }) => [event, slots.n, Math.max(...slots.all)]);
+    const selected = strips.map(([event]) => {
+      rprofPage.set({ event });
+      const { slots } = overview;
+      return [event, slots.n, Math.max(...slots.all)];
+    });
+    rprofPage.set({ event: 0 });
+    return [strips, selected];
+  })()`);
+  assert.deepEqual(said[0], said[1]);
   const others = events.map(([samples, weight], /** @type {number} */ event) => ({ samples, weight, event }))
     .filter((/** @type {any} */ { samples, event }) => event > 0 && samples > 0);
   assert.deepEqual(counters.map(([event]) => event), others.map((/** @type {any} */ { event }) => event));

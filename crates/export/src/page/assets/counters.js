@@ -2,8 +2,6 @@
 
 /** Strips at most, those with most samples. */
 const MOST_COUNTERS = 5;
-/** Parts of time that are told apart in each. */
-const COUNTER_SLOTS = 300;
 
 class Counters {
   /** @param {Profile} profile */
@@ -23,15 +21,11 @@ class Counters {
     const { events } = profile.head;
     const others = [...events.keys()].filter((event) => event !== selection.event && events[event].samples > 0);
     others.sort((a, b) => events[b].samples - events[a].samples || a - b);
-    this.list = others.slice(0, MOST_COUNTERS).sort((a, b) => a - b).map((event) => {
-      const slots = new TimeSlots(profile, COUNTER_SLOTS, [0, span], event);
-      const kept = keptNodes(profile, selection);
-      forRows(profile, { event, thread: selection.thread, range: null }, (node, weight, _samples, time, _thread, row) => {
-        if (node < -1 || (kept !== null && (node < 0 || kept[node] === 0))) return;
-        slots.add(node, weight, time, row);
-      });
+    const list = others.slice(0, MOST_COUNTERS).sort((a, b) => a - b).map((event) => {
+      const slots = slotsOfEvent(profile, selection, event, span);
       return { event, slots, most: slots.all.reduce((a, b) => Math.max(a, b), 0) };
     });
+    this.list = list.filter(({ most }) => most > 0);
   }
 
   /**
@@ -48,7 +42,7 @@ class Counters {
       context.fillRect(0, y, scale.left + scale.width, 1);
       context.font = "11px system-ui, sans-serif";
       context.textBaseline = "middle";
-      const said = this.rate(event, most, slots);
+      const said = `${scale.left === NAMES_WIDE ? "up to " : ""}${rateOf(this.profile, event, most, slots)}`;
       const room = scale.left - 28 - context.measureText(said).width;
       context.textAlign = "left";
       context.fillStyle = colours.ink;
@@ -68,26 +62,30 @@ class Counters {
   }
 
   /**
-   * What a part of time counts, for each second.
-   * @param {number} event
-   * @param {number} sum
-   * @param {TimeSlots} slots
-   */
-  rate(event, sum, slots) {
-    const rate = sum / ((slots.end - slots.start) / slots.n / 1e9);
-    return this.profile.head.events[event].kind.endsWith("-time") ? `${(rate / 1e9).toFixed(1)} s/s` : `${short(rate)}/s`;
-  }
-
-  /**
    * What each counts at a part of the time.
    * @param {number} share
    */
   saidAt(share) {
     return this.list.map(({ event, slots }) => {
       const sum = slots.all[Math.min(slots.n - 1, Math.floor(share * slots.n))];
-      return `${this.profile.head.events[event].name} ${this.rate(event, sum, slots)}`;
+      return `${this.profile.head.events[event].name} ${rateOf(this.profile, event, sum, slots)}`;
     });
   }
+}
+
+/**
+ * What a slot counts, for each second: of times, how many threads ran or waited at once.
+ * @param {Profile} profile
+ * @param {number} event
+ * @param {number} sum
+ * @param {TimeSlots} slots
+ */
+function rateOf({ head }, event, sum, slots) {
+  const { kind } = head.events[event];
+  const rate = sum / ((slots.end - slots.start) / Math.max(1, slots.n) / 1e9);
+  if (!kind.endsWith("-time")) return `${short(rate)}/s`;
+  // A sample stands for about as long as it counts: a slot may get one more of a thread than it has room for.
+  return `${Math.min(rate / 1e9, slots.mostAtOnce).toFixed(1)} ${kind === "cpu-time" ? "CPUs" : "threads"}`;
 }
 
 /**

@@ -174,7 +174,7 @@ class Overview {
    * @param {number} most
    */
   drawName(context, scale, most) {
-    const { kind, name } = this.profile.head.events[this.event];
+    const { name } = this.profile.head.events[this.event];
     context.font = "12px system-ui, sans-serif";
     context.textBaseline = "middle";
     context.textAlign = "left";
@@ -182,11 +182,7 @@ class Overview {
     context.fillText(shortened(context, name, scale.left - 24), 16, STRIP / 2 - 4);
     context.fillStyle = this.theme.colours.faint;
     context.font = "11px system-ui, sans-serif";
-    const seconds = this.span / Math.max(1, this.drawn.n) / 1e9;
-    const rate = most / seconds;
-    // A sample stands for about as long as it counts: a slot may get one more of a thread than it has room for.
-    const atOnce = Math.min(rate / 1e9, this.drawn.mostAtOnce);
-    const said = kind.endsWith("-time") ? `up to ${atOnce.toFixed(1)} ${kind === "cpu-time" ? "CPUs" : "threads"}` : `up to ${short(rate)}/s`;
+    const said = `up to ${rateOf(this.profile, this.event, most, this.drawn)}`;
     context.fillText(shortened(context, said, scale.left - 24), 16, STRIP / 2 + 12);
   }
 
