@@ -181,7 +181,8 @@ class Theme {
   fillOfFrame(label) {
     const colours = this.colours;
     const { names, images, flags } = this.profile;
-    if ((flags[label] & FLAGS.nameless) !== 0) return colours.unknown;
+    // What is in no known image, as the rest of a truncated stack, is no image of its own.
+    if ((flags[label] & FLAGS.nameless) !== 0 || this.profile.imageOfFrame(label) === "[unknown]") return colours.unknown;
     const wait = this.wait(label);
     if (wait !== undefined) return wait;
     if (this.by === "kind") return `hsl(${hslText(colours.kinds[kindOf(flags[label])])})`;
