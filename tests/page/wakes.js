@@ -71,6 +71,23 @@ async function arrowsGoFromTheWakerToTheWoken(tab) {
   assert.match(said, /: \[\w+\] .*, woken by writer \d+\/\d+ at \d+\.\d{6} s$/);
 }
 
+/** Its legend has the colours of its boxes. @param {Tab} tab */
+async function theLegendHasTheColoursOfTheChart(tab) {
+  const [boxes, legend] = await tab.run(`(() => {
+    rprofPage.set({ view: "chart", thread: null });
+    const { chart, times } = rprofPage.views.all.chart;
+    const { profile, theme } = rprofPage;
+    const element = document.createElement("i");
+    const colour = (text) => (element.style.background = text, element.style.background);
+    const boxes = {};
+    for (const box of chart.waitOf.keys()) boxes[profile.nameOf(chart.boxes.labels[box]).slice(1, -1)] = colour(theme.fill(chart.boxes.labels[box]));
+    const legend = times.has ? [...times.element.querySelectorAll("i")].map((swatch) => [swatch.nextSibling.textContent.trim().split(" ")[0], swatch.style.background]) : [];
+    rprofPage.set({ view: "flame" });
+    return [boxes, legend];
+  })()`);
+  for (const [name, colour] of legend) if (boxes[name] !== undefined) assert.equal(colour, boxes[name], name);
+}
+
 /** @param {Tab} tab */
 async function theStackChartHasGaps(tab) {
   const chart = await tab.run(`(() => {
@@ -113,6 +130,7 @@ async function check(tab, facts) {
   if (known.length === 0) return console.log("skipped: who woke is lost");
   await waitsLastAsLongAsTheirSamples(tab);
   await arrowsGoFromTheWakerToTheWoken(tab);
+  await theLegendHasTheColoursOfTheChart(tab);
   const drawn = await theStackChartHasGaps(tab);
   assert.ok(drawn > 0.9 * causes["[pipe]"] && drawn <= causes["[pipe]"] + 1, `${drawn} of ${causes["[pipe]"]}`);
 }

@@ -36,7 +36,9 @@ class StackChart {
     this.note = placed(bar, "span", "chart-note");
     section.append(bar);
     this.legend = new WaitLegend(app, bar, false);
-    this.times = new WaitTimes(app, bar);
+    this.times = new WaitTimes(app, bar, (label) => app.theme.fill(label));
+    this.narrow = made("span", undefined, "legend");
+    bar.append(this.narrow);
     this.axis = made("canvas", undefined, "axis");
     this.axis.setAttribute("aria-hidden", "true");
     section.append(this.axis);
@@ -82,10 +84,16 @@ class StackChart {
     if (from >= times[0] && to <= times[1]) this.graph.view(from - times[0], to - from);
     this.legend.show(this.threads);
     this.times.show(this.threads, times);
+    this.showNarrow();
     this.search();
     const said = `Stack chart of ${profile.nameOfThread(thread)} over ${duration(times[1] - times[0])}.`;
     this.note.textContent = this.chart.isCut ? "Not all of it is drawn: choose a shorter time range." : "";
     this.graph.canvas.setAttribute("aria-label", `${said} Arrow keys move, Enter zooms, Escape zooms out.`);
+  }
+
+  /** What has no colour of its own. */
+  showNarrow() {
+    showLegend(this.narrow, [[this.app.theme.colours.thin, "too narrow to draw: zoom in"]]);
   }
 
   showNone() {
@@ -111,6 +119,7 @@ class StackChart {
 
   draw() {
     this.legend.show(this.threads);
+    this.showNarrow();
     this.graph.draw();
   }
 

@@ -26,7 +26,7 @@ class ThreadsView {
     bar.prepend(kind.label);
     section.append(bar);
     this.legend = new WaitLegend(app, bar, true);
-    this.times = new WaitTimes(app, bar);
+    this.times = new WaitTimes(app, bar, (label) => app.theme.waitBar(label));
     const arrows = made("label");
     const box = placed(arrows, "input", "wake-ups");
     box.type = "checkbox";

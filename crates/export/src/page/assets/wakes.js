@@ -218,9 +218,11 @@ class WaitTimes {
   /**
    * @param {App} app
    * @param {HTMLElement} place
+   * @param {(label: number) => string | undefined} colourOf what is drawn has it
    */
-  constructor(app, place) {
+  constructor(app, place, colourOf) {
     this.app = app;
+    this.colourOf = colourOf;
     this.element = made("span", undefined, "legend waits");
     this.has = app.profile.waits.n > 0 && app.profile.head.waits === undefined;
     this.element.hidden = !this.has;
@@ -250,7 +252,7 @@ class WaitTimes {
     showLegend(this.element, entries.map(([cause, sum]) => {
       const label = waitLabels[cause];
       const name = profile.text(profile.names[label]).slice(1, -1);
-      return [theme.waitBar(label) ?? theme.colours.thin, isAll ? `${name} ${duration(sum)}` : name];
+      return [this.colourOf(label) ?? theme.colours.thin, isAll ? `${name} ${duration(sum)}` : name];
     }));
     if (isPart) this.element.append(made("span", `${wholeNumber(waits.n)} longest of ${wholeNumber(all)} waits`));
     else if (!isAll) this.element.append(made("span", "waits are not filtered"));
