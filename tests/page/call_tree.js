@@ -43,6 +43,7 @@ async function check(tab, facts) {
   await arrowsGoFromTabToTab(tab);
   await aSearchOpensTheWay(tab, facts);
   await tab.run(`rprofPage.set({ view: "flame", threads: "alike" })`);
+  await columnsHoldTheirTexts(tab);
 }
 
 /** @param {Tab} tab */
@@ -111,6 +112,29 @@ async function aSearchOpensTheWay(tab, facts) {
   const found = await tab.run(`[...document.querySelectorAll("#tree-place .found")].map((one) => one.textContent)`);
   assert.ok(found.includes(row.name), JSON.stringify(found));
   await tab.run(`rprofPage.find("")`);
+}
+
+/** Shares end where their columns do, and headings stay in one line whatever rows are sorted by. @param {Tab} tab */
+async function columnsHoldTheirTexts(tab) {
+  await tab.size(1280, 800);
+  const [ends, heights] = await tab.run(`(() => {
+    rprofPage.set({ view: "tree" });
+    const range = document.createRange();
+    const ends = [...document.querySelectorAll("#tree-place tbody td.share")].map((cell) => {
+      range.selectNodeContents(cell);
+      return range.getBoundingClientRect().right - cell.getBoundingClientRect().right;
+    });
+    rprofPage.set({ view: "table" });
+    const heights = ["self", "total", "ownSamples", "name", "image"].map((sort) => {
+      rprofPage.set({ sort });
+      return document.querySelector("#table-place thead").getBoundingClientRect().height;
+    });
+    rprofPage.set({ view: "flame", sort: "self" });
+    return [ends, heights];
+  })()`);
+  assert.ok(ends.length > 0);
+  for (const end of ends) assert.ok(end <= 0, String(ends));
+  assert.equal(new Set(heights).size, 1, String(heights));
 }
 
 module.exports = { check };

@@ -42,8 +42,11 @@ class Counters {
       context.fillRect(0, y, scale.left + scale.width, 1);
       context.font = "11px system-ui, sans-serif";
       context.textBaseline = "middle";
-      const said = `${scale.left === NAMES_WIDE ? "up to " : ""}${rateOf(this.profile, event, most, slots)}`;
-      const room = scale.left - 28 - context.measureText(said).width;
+      const rate = rateOf(this.profile, event, most, slots);
+      const roomBeside = (/** @type {string} */ text) => scale.left - 28 - context.measureText(text).width;
+      // The name before words.
+      const said = context.measureText(name).width <= roomBeside(`up to ${rate}`) ? `up to ${rate}` : rate;
+      const room = roomBeside(said);
       context.textAlign = "left";
       context.fillStyle = colours.ink;
       context.fillText(shortened(context, name, room), 16, y + COUNTER / 2 + 1);
