@@ -209,7 +209,7 @@ async function waitsAreSummedByCause(tab) {
       document.querySelector("#waits-place tbody button").click();
       chosen = view.rows.map(({ label }) => label === labels[0]);
       ({ transforms } = rprofPage.state);
-      view.chip.click();
+      view.remove.click();
     }
     tick(true, rprofPage.profile.head.waits === undefined);
     rprofPage.set({ view: "flame" });

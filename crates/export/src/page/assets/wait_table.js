@@ -51,11 +51,11 @@ class WaitTable {
      * @type {number | null}
      */
     this.cause = null;
-    this.chip = made("button", "", "chip");
-    this.chip.type = "button";
-    this.chip.addEventListener("click", () => this.showCause(null));
+    this.remove = made("button", "", "small");
+    this.remove.type = "button";
+    this.remove.addEventListener("click", () => this.showCause(null));
     this.note = made("span");
-    bar.append(this.chip, this.note);
+    bar.append(this.remove, this.note);
     section.append(bar);
     const place = placed(section, "div", "waits-place", "table-place");
     const table = made("table", undefined, "waits");
@@ -82,8 +82,8 @@ class WaitTable {
     const rows = isTimed ? rowsOfTimedWaits(this.app, by) : rowsOfWaits(this.app, by);
     this.rows = cause === null ? rows : rows.filter(({ label }) => label === cause);
     this.columns = this.columnsOf(by);
-    this.chip.hidden = cause === null;
-    this.chip.textContent = cause === null ? "" : `${nameOfCause(profile, cause)} ✕`;
+    this.remove.hidden = cause === null;
+    this.remove.textContent = cause === null ? "" : `${nameOfCause(profile, cause)} ✕`;
     this.note.textContent = this.said(isTimed);
     this.sorted();
   }
