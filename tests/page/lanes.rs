@@ -50,6 +50,8 @@ fn filters_and_lanes_of_waits_are_the_reports() {
     let waits = program.record(&["-F", "999", "-e", "cpu-clock:u", "--off-cpu"], &[]);
     let mut on_cpu = facts(&program, &waits, "on-cpu.html", &[]);
     on_cpu["pairs"] = false.into();
+    // Only waits have stacks of the kernel.
+    on_cpu["hasKernel"] = false.into();
     let wall = facts(&program, &waits, "wall.html", &["--wall"]);
     check(vec![on_cpu, wall], program.dir());
 }
