@@ -48,7 +48,7 @@ fn all_threads_are_a_line_of_their_own() {
     // It is no thread.
     assert!(app.view().selected(&app.cx).threads.is_none());
     press(&mut app, "t");
-    assert!(screen(&app).contains("no thread is selected"));
+    assert!(screen(&app).contains("choose one thread"));
     press(&mut app, "<Down>t");
     assert_eq!(shown(&app), 150);
     // A single thread is all of them.

@@ -104,9 +104,12 @@ fn heading(cx: &Context, pen: &mut Pen<'_>, at: Rect, lanes: &ThreadLanes) {
     let of_all = match n_before(lanes) {
         0 => String::new(),
         _ if has_cpu_time(cx, lanes) => {
-            format!("; of all {}", cpus(most_of_all(lanes), lanes.slot_ns))
+            format!(
+                "; of all threads {}",
+                cpus(most_of_all(lanes), lanes.slot_ns)
+            )
         }
-        _ => "; of all their own".to_owned(),
+        _ => "; of all threads: theirs".to_owned(),
     };
     let what = match kind(cx) {
         EventKind::CpuTime => format!("one full CPU{of_all}"),
