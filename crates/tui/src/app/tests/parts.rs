@@ -43,7 +43,7 @@ fn dsos_functions_and_threads_are_left_out_together_and_brought_back_one_by_one(
 fn all_threads_are_a_line_of_their_own() {
     let mut app = app();
     press(&mut app, "4");
-    let all = line_with(&app, "all threads");
+    let all = line_with(&app, "all threads  ");
     assert!(all.contains("100.00%"), "{all}");
     // It is no thread.
     assert!(app.view().selected(&app.cx).threads.is_none());
