@@ -180,17 +180,19 @@ fn latencies(text: &str) -> BTreeMap<String, String> {
     rows.collect()
 }
 
-/// The names of threads that were ever preempted in the kernel.
+/// The names of threads that were ever preempted in the kernel, those that they had later, too.
 fn preempted(script: &str) -> BTreeSet<String> {
-    let lines = script
-        .lines()
-        .filter(|line| line.contains(" prev_state=R+ ==> "));
-    let names = lines.filter_map(|line| {
+    let switches = script.lines().filter_map(|line| {
         let (_, rest) = line.split_once("prev_comm=")?;
-        let (name, _) = rest.split_once(" prev_pid=")?;
-        Some(name.to_owned())
+        let (name, rest) = rest.split_once(" prev_pid=")?;
+        let (tid, rest) = rest.split_once(' ')?;
+        Some((name, tid, rest.contains(" prev_state=R+ ==> ")))
     });
-    names.collect()
+    let switches: Vec<(&str, &str, bool)> = switches.collect();
+    let preempted = switches.iter().filter(|(.., is_preempted)| *is_preempted);
+    let tids: BTreeSet<&str> = preempted.map(|(_, tid, _)| *tid).collect();
+    let of_tids = switches.iter().filter(|(_, tid, _)| tids.contains(tid));
+    of_tids.map(|(name, ..)| (*name).to_owned()).collect()
 }
 
 #[test]
