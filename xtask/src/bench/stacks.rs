@@ -73,6 +73,17 @@ pub(super) fn run(bench: &Bench, part: Part) -> Result<()> {
     slowdown(bench, &shallow)
 }
 
+/// Whether samply is installed, and may record: it looks at the setting alone, also as root.
+fn may_samply_record() -> bool {
+    const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
+    let level = std::fs::read_to_string(PARANOID).unwrap_or_default();
+    let may = level.trim().parse::<i32>().is_ok_and(|level| level <= 1);
+    if has_samply() && !may {
+        println!("samply records only if {PARANOID} is 1 or less");
+    }
+    has_samply() && may
+}
+
 /// The demo's program with more or less on its stack.
 fn deep_program(bench: &Bench, name: &str, pad: &str) -> Result<PathBuf> {
     let program = bench.file(name);
@@ -187,7 +198,7 @@ fn slowdown(bench: &Bench, program: &Path) -> Result<()> {
         times_file.display()
     );
     let recorders = [None, Some(PERF_FP), Some(PERF_8), Some(RPROF)];
-    let samply = has_samply().then_some(Some(SAMPLY_RECORD));
+    let samply = may_samply_record().then_some(Some(SAMPLY_RECORD));
     let recorders: Vec<Option<Recorder>> = recorders.into_iter().chain(samply).collect();
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); recorders.len()];
     for _ in 0..RUNS {
