@@ -9,6 +9,7 @@ pub(crate) use keys::key_at;
 pub(crate) use over::menu_place;
 
 use crate::app::{App, Over};
+use crate::menu::Menu;
 use crate::prompt::Prompt;
 use crate::screen::Screen;
 use pen::Pen;
@@ -54,6 +55,15 @@ impl App {
                 if self.message.is_some() || self.awaited.is_some() {
                     self.draw_last(&mut pen, screen.all);
                 }
+                return;
+            }
+            Over::Menu(
+                menu @ Menu {
+                    under: Some(page), ..
+                },
+            ) => {
+                over::page(&mut pen, screen.all, page);
+                over::menu(&mut pen, screen.all, menu);
                 return;
             }
             Over::Prompt(Prompt {

@@ -185,6 +185,7 @@ fn calls_and_jumps_are_followed_and_left() {
     // No call is marked: there is a choice, of which nothing is taken first.
     press(&mut app, "<Enter>");
     assert!(screen(&app).contains("2  memcpy@plt"), "{}", screen(&app));
+    assert_eq!(title(&app), " main  prog");
     press(&mut app, "<Esc>");
     assert!(screen(&app).contains("10: add"));
     let Effect::Code(stub) = press(&mut app, "<Enter>2") else {
