@@ -12,6 +12,8 @@ class Browser {
     this.home = mkdtempSync(join(tmpdir(), "rprof-page-"));
     const args = [
       "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+      // Checks go through more states in a second than a user does.
+      "--disable-ipc-flooding-protection",
       "--disable-component-update", "--disable-dev-shm-usage", `--user-data-dir=${this.home}`,
       "--remote-debugging-pipe", "about:blank",
     ];
