@@ -107,14 +107,45 @@ where
     H: object::read::elf::FileHeader<Endian = Endianness>,
     R: ReadRef<'d>,
 {
-    let header = H::parse(data)?;
-    let endian = header.endian()?;
-    let sections = header.sections(endian, data)?;
-    let table = sections.symbols(endian, data, which.kind())?;
-    if table.is_empty() {
-        return Ok(&[]);
+    Ok(Opened::<H, R>::new(data, which)?.strings)
+}
+
+/// A table, and what is needed to read it.
+struct Opened<'d, H, R>
+where
+    H: object::read::elf::FileHeader<Endian = Endianness>,
+    R: ReadRef<'d>,
+{
+    endian: Endianness,
+    sections: object::read::elf::SectionTable<'d, H, R>,
+    table: object::read::elf::SymbolTable<'d, H, R>,
+    /// All names at once: one read for each of a hundred thousand would take seconds. None if there is no table.
+    strings: &'d [u8],
+}
+
+impl<'d, H, R> Opened<'d, H, R>
+where
+    H: object::read::elf::FileHeader<Endian = Endianness>,
+    R: ReadRef<'d>,
+{
+    fn new(data: R, which: SymbolTable) -> Result<Self, object::read::Error> {
+        let header = H::parse(data)?;
+        let endian = header.endian()?;
+        let sections = header.sections(endian, data)?;
+        let table = sections.symbols(endian, data, which.kind())?;
+        let strings = if table.is_empty() {
+            &[]
+        } else {
+            let strings = sections.section(table.string_section())?;
+            strings.data(endian, data)?
+        };
+        Ok(Self {
+            endian,
+            sections,
+            table,
+            strings,
+        })
     }
-    sections.section(table.string_section())?.data(endian, data)
 }
 
 /// Longer names are none, bytes.
@@ -130,17 +161,15 @@ where
     H: object::read::elf::FileHeader<Endian = Endianness>,
     R: ReadRef<'d>,
 {
-    let header = H::parse(data)?;
-    let endian = header.endian()?;
-    let sections = header.sections(endian, data)?;
-    let table = sections.symbols(endian, data, which.kind())?;
+    let Opened {
+        endian,
+        sections,
+        table,
+        strings: names,
+    } = Opened::<H, R>::new(data, which)?;
     if table.is_empty() {
         return Ok(());
     }
-    // All names at once: one read for each of a hundred thousand would take seconds.
-    let names = sections
-        .section(table.string_section())?
-        .data(endian, data)?;
     // Names may overlap: looking for their ends must take no longer than reading them all.
     let mut left = names.len().saturating_mul(8).saturating_add(MAX_NAME << 8);
     let of_sections: Vec<(bool, u64)> = sections
