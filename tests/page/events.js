@@ -18,6 +18,75 @@ function shown(tab) {
   })()`);
 }
 
+/** Lines of the chart: their names, and times of their events. @param {Tab} tab @returns {Promise<[string, string[]][]>} */
+function linesOf(tab) {
+  return tab.run(`(() => {
+    const { profile, views } = rprofPage;
+    const { rows, lines } = views.all.events.chart;
+    return lines.map((line) => [line.name, line.rows.map((row) => String(BigInt(profile.head.start_ns) + BigInt(rows[row].time)))]);
+  })()`);
+}
+
+/** Where an event of the chart's first line is in the window. @param {Tab} tab @param {number} at @returns {Promise<[number, number]>} */
+function placeOf(tab, at) {
+  return tab.run(`(() => {
+    const { chart } = rprofPage.views.all.events;
+    const { left, top } = chart.canvas.getBoundingClientRect();
+    return [left + chart.scale.x(chart.timeOf(0, ${at})), top + 16 + 10];
+  })()`);
+}
+
+/** The time in the first row of the table. @param {Tab} tab @returns {Promise<number>} */
+function firstTime(tab) {
+  return tab.run(`parseFloat(document.querySelector("#events-place tbody td").textContent)`);
+}
+
+/** Each event has a mark in the line of its thread; marks lead to rows, drags to ranges. @param {Tab} tab @param {Facts} facts */
+async function chart(tab, facts) {
+  const lines = await linesOf(tab);
+  const marks = lines.flatMap(([, times]) => times);
+  assert.deepEqual(marks.sort(), facts.traced.map(([time]) => time).sort());
+  assert.equal(lines.length, new Set(facts.traced.map(([, tid]) => tid)).size);
+  for (const [name, times] of lines) {
+    const tid = Number(/ (\d+)$/.exec(name)?.[1]);
+    assert.deepEqual(times, facts.traced.filter(([, one]) => one === tid).map(([time]) => time), name);
+  }
+  // Of the line with most events, the last one: by the pointer, and by keys.
+  const times = await tab.run(`(() => {
+    const { rows, lines } = rprofPage.views.all.events.chart;
+    return lines[0].rows.map((row) => rows[row].time / 1e9);
+  })()`);
+  const last = times.length - 1;
+  await tab.drag(await placeOf(tab, last));
+  const chosen = await firstTime(tab);
+  assert.ok(times.some((/** @type {number} */ time) => time.toFixed(6) === chosen.toFixed(6)), `${chosen} of ${times}`);
+  await tab.run(`rprofPage.views.all.events.chart.canvas.focus()`);
+  await tab.press("End");
+  assert.match(await tab.run(`document.getElementById("pointed").textContent`), /sched:sched_process_fork .*child_pid=/);
+  await tab.press("Enter");
+  assert.equal((await firstTime(tab)).toFixed(6), times[last].toFixed(6));
+  await tab.press("Home");
+  await tab.press("Enter");
+  assert.equal((await firstTime(tab)).toFixed(6), times[0].toFixed(6));
+  await tab.run(`rprofPage.views.all.events.earlier.click()`);
+  assert.equal(await tab.run(`document.querySelectorAll("#events-place tbody tr").length`), facts.traced.length);
+  // All of one event are one line.
+  const choose = (/** @type {string} */ value) => tab.run(`(() => {
+    const { lines } = rprofPage.views.all.events;
+    lines.value = "${value}";
+    lines.dispatchEvent(new Event("change"));
+  })()`);
+  await choose("event");
+  assert.deepEqual((await linesOf(tab)).map(([name, times]) => [name, times.length]), [["sched:sched_process_fork", facts.traced.length]]);
+  const [x, y] = await placeOf(tab, 0);
+  await tab.drag([x - 6, y], [x + 6, y]);
+  const [from, to] = await tab.run(`rprofPage.state.range`);
+  const first = await tab.run(`rprofPage.views.all.events.all[0].time`);
+  assert.ok(from <= first && to >= first, `${from} to ${to}: ${first}`);
+  await tab.run(`rprofPage.set({ range: null })`);
+  await choose("thread");
+}
+
 /** @param {Tab} tab @param {Facts} facts */
 async function check(tab, facts) {
   await tab.run(`document.activeElement.blur()`);
@@ -33,6 +102,7 @@ async function check(tab, facts) {
     assert.equal(event, "sched:sched_process_fork");
     assert.ok(fields.includes(`child_pid=${facts.traced[at][2]}`) && /parent_comm=\S/.test(fields), fields);
   }
+  await chart(tab, facts);
   // They are searched, and follow ranges and threads.
   const [, , child] = facts.traced[n - 1];
   await tab.run(`rprofPage.find("child_pid=${child}\\\\b")`);

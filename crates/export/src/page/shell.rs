@@ -60,6 +60,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/changes.js"),
     include_str!("assets/table.js"),
     include_str!("assets/wait_table.js"),
+    include_str!("assets/event_chart.js"),
     include_str!("assets/events_view.js"),
     include_str!("assets/thread_times.js"),
     include_str!("assets/summary.js"),
