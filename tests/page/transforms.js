@@ -47,7 +47,8 @@ function transformed(page) {
     (grouping === "pattern" ? new RegExp(text, "i").test(frame.name) : frame[grouping] === key && !frame.isWait);
   const isOnPath = (stack, { path }) => stack[0].thread === path[0] && path.slice(1).every((one, at) => stack[at + 1]?.function === one);
   // Where in a stack a node or a function is.
-  const placeOf = (stack, one) => (one.path === undefined ? stack.findIndex(is(one)) : isOnPath(stack, one) ? one.path.length - 1 : -1);
+  const isOf = (one) => (frame) => (one.grouping !== "pattern" || frame.thread === undefined) && is(one)(frame);
+  const placeOf = (stack, one) => (one.path === undefined ? stack.findIndex(isOf(one)) : isOnPath(stack, one) ? one.path.length - 1 : -1);
   const apply = {
     keep: (stack, one) => (stack.some(is(one)) ? stack : null),
     drop: (stack, one) => (stack.some(is(one)) ? null : stack),
@@ -143,7 +144,7 @@ function candidates(page, n) {
   }
   const [heaviest] = page.rows("function").slice().sort((a, b) => b.self - a.self);
   const text = /\w{2,}/.exec(heaviest.name)?.[0].toUpperCase() ?? ".";
-  for (const kind of ["keep", "drop", "merge", "show"]) all.push({ kind, grouping: "pattern", key: 0, text });
+  for (const kind of ["keep", "drop", "focus", "merge", "show"]) all.push({ kind, grouping: "pattern", key: 0, text });
   return all;
 }
 
@@ -304,7 +305,7 @@ async function patternsAreUsedForMore(tab) {
     document.getElementById("keep-more").click();
     return [...document.querySelectorAll("#menu button")].map((one) => one.textContent);
   })()`);
-  assert.deepEqual(items, ["Keep stacks with a match", "Drop stacks with a match", "Merge matches into callers", "Show only matches"]);
+  assert.deepEqual(items, ["Keep stacks with a match", "Drop stacks with a match", "Begin stacks at a match", "Merge matches into callers", "Show only matches"]);
   const whole = await tab.run(`rprofPage.counts.shown.weight`);
   await tab.press("d", "d");
   const [state, search] = await tab.run(`[rprofPage.state.transforms, rprofPage.state.search]`);

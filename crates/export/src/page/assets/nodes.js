@@ -29,6 +29,7 @@ const OF_NODE = {
 const OF_PATTERN = {
   keep: { menu: "Keep stacks with a match", chip: "with", key: "k", title: "Count only samples with a match anywhere in their stack (pprof: focus)" },
   drop: { menu: "Drop stacks with a match", chip: "without", key: "d", title: "Leave out samples with a match anywhere in their stack (pprof: ignore)" },
+  focus: { menu: "Begin stacks at a match", chip: "from", key: "f", title: "Leave out callers of the outermost match, and stacks without a match (pprof: show_from)" },
   merge: { menu: "Merge matches into callers", chip: "merged:", key: "m", title: "Hide functions that match: their own time is that of who calls them (pprof: hide)" },
   show: {
     menu: "Show only matches", chip: "only", key: "o",

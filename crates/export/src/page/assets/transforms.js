@@ -24,8 +24,10 @@ const TRANSFORMS = {
     apply: (stacks, profile, transform) => stacks.keepRows(nodesBelow(profile, transform), 0),
   },
   focus: {
-    menu: "Focus on", chip: "focus on", of: ["function", "path", "lines"], key: "f", title: "Begin stacks at it, and leave out samples without it",
-    apply: (stacks, profile, transform) => stacks.focus(nodesOf(profile, transform)),
+    menu: "Focus on", chip: "focus on", of: ["function", "path", "lines", "pattern"], key: "f", title: "Begin stacks at it, and leave out samples without it",
+    // Nothing is outside of a thread.
+    apply: (stacks, profile, transform) => stacks.focus(transform.grouping === "pattern"
+      ? nodesThatMatch(profile, transform, false) : nodesOf(profile, transform)),
   },
   merge: {
     menu: "Merge into callers:", chip: "merged:", of: ["function", "image", "path", "lines", "pattern"], key: "m",
