@@ -21,7 +21,10 @@ function rangeOfText(text, span) {
    * @param {string} unit
    * @param {number} otherwise
    */
-  const ns = (number, unit, otherwise) => (number === undefined ? otherwise : Number(number) * (unit === "%" ? span / 100 : UNITS[unit]));
+  const ns = (number, unit, otherwise) => {
+    if (number === undefined) return otherwise;
+    return unit === "%" ? (Number(number) * span) / 100 : Number(number) * UNITS[unit];
+  };
   const unit = lastUnit ?? ownUnit ?? "s";
   const [from, to] = [ns(first, ownUnit ?? unit, 0), ns(second, lastUnit ?? unit, span)].map((at) => Math.min(span, Math.round(at)));
   return from < to ? [from, to] : null;
