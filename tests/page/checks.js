@@ -72,7 +72,9 @@ async function rowsAreTheReports(tab, facts) {
   const rows = await tab.run(`rprofPage.views.all.table.table.rows`);
   const key = (/** @type {Facts["rows"][0]} */ row) => `${row.name} ${row.image} ${row.self} ${row.total}`;
   assert.deepEqual(rows.map(key).sort(), facts.rows.map(key).sort());
-  const cells = await tab.run(`document.querySelectorAll("#table-place tbody tr th[scope=row]").length`);
+  // Rows below those that are seen come after the frame.
+  const cells = await tab.run(`new Promise((resolve) => requestAnimationFrame(() => requestIdleCallback(() =>
+    resolve(document.querySelectorAll("#table-place tbody tr th[scope=row]").length))))`);
   assert.equal(cells, rows.length);
   await tab.run(`document.querySelectorAll("#table-place thead button")[1].click()`);
   assert.equal(await tab.run(`rprofPage.state.sort`), "total");
@@ -93,6 +95,20 @@ async function aFunctionHasItsCallersAndCallees(tab, facts) {
     assert.deepEqual(sums, [row.total, row.total], row.name);
   }
   await tab.run(`rprofPage.set({ view: "flame" })`);
+}
+
+/** Boxes around a function that unfold are those that count all of its stacks. @param {Tab} tab */
+async function boxesAroundAFunctionAreWhole(tab) {
+  const [n, wrong] = await tab.run(`(() => {
+    const page = rprofPage;
+    const view = page.views.all.sandwich;
+    const said = ({ callers, callees }) => JSON.stringify([callers, callees].map((boxes) => boxes.levels.map((level) => [...level].map((box) =>
+      [boxes.pathOf(box).join(" "), boxes.widths[box], boxes.samples[box], boxes === callees ? boxes.own[box] : 0].join(":")).sort())));
+    const rows = page.functions();
+    return [rows.length, rows.filter(({ key }) => said(view.unfolded(key)) !== said(view.compared(key))).map(({ name }) => name)];
+  })()`);
+  assert.ok(n > 0);
+  assert.deepEqual(wrong, []);
 }
 
 /** @param {Tab} tab */
@@ -367,6 +383,7 @@ async function main() {
       await sumsAreTheReports(tab, facts);
       await rowsAreTheReports(tab, facts);
       await aFunctionHasItsCallersAndCallees(tab, facts);
+      await boxesAroundAFunctionAreWhole(tab);
       if (facts.lacks) {
         await whatIsNotThereIsSaid(tab);
         await nothingOfOthersRuns(tab);

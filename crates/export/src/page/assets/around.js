@@ -62,7 +62,87 @@ function rootsOf({ parents }) {
 }
 
 /**
- * What a function called, and who called it: each sample that has it counts once, at the outermost place.
+ * The outermost nodes of a function: each sample that has it is below one of them.
+ * @param {Profile} profile
+ * @param {Counts} counts
+ * @param {number} wanted
+ */
+function outermostNodes(profile, counts, wanted) {
+  const { parents, labels, functionOf } = profile;
+  const { samples } = counts.totals(profile);
+  const ends = profile.nodeEnds();
+  /** @type {number[]} */
+  const nodes = [];
+  for (let node = 0; node < parents.length;) {
+    const isFirst = parents[node] >= 0 && functionOf[labels[node]] === wanted && samples[node] > 0;
+    if (isFirst) nodes.push(node);
+    node = isFirst ? ends[node] : node + 1;
+  }
+  return nodes;
+}
+
+/** What a function called, from its outermost nodes on. */
+class Callees extends Unfolding {
+  /**
+   * @param {Profile} profile
+   * @param {Counts} counts
+   * @param {{label: number, nodes: number[]}} around
+   */
+  constructor(profile, counts, around) {
+    super(profile, [counts], stacksByThread(profile));
+    this.around = around;
+    this.counts = counts;
+    this.totals = counts.totals(profile);
+  }
+
+  /** @param {number} box */
+  follow(box) {
+    const { around: { label, nodes }, same, labelOf, stacks: { ends, labels } } = this;
+    if (box < 0) for (const node of nodes) this.join(-1, label, node);
+    for (let node = box < 0 ? -1 : this.heads[box]; node >= 0; node = same[node]) {
+      for (let child = node + 1, end = ends[node]; child < end; child = ends[child]) this.join(box, labelOf[labels[child]], child);
+    }
+  }
+
+  /**
+   * @param {number} box
+   * @param {number} label
+   * @param {number} node
+   */
+  join(box, label, node) {
+    const { weights, samples } = this.totals;
+    if (samples[node] === 0) return;
+    const child = this.add(box, label, node, weights[node], samples[node]);
+    this.tree.own[child] += this.counts.weights[node];
+  }
+}
+
+/** Who called a function, from its outermost nodes to the names of threads. */
+class Callers extends Outwards {
+  /**
+   * @param {Profile} profile
+   * @param {Counts} counts
+   * @param {{label: number, nodes: number[]}} around
+   */
+  constructor(profile, counts, around) {
+    super(profile, [counts], { stacks: stacksByThread(profile), isMerged: true });
+    this.around = around;
+    this.totals = counts.totals(profile);
+  }
+
+  begin() {
+    const { around: { label, nodes }, next, parents, weights, samples, totals } = this;
+    for (const node of nodes) {
+      next[node] = parents[node];
+      weights[node] = totals.weights[node];
+      samples[node] = totals.samples[node];
+      this.add(-1, label, node, weights[node], samples[node]);
+    }
+  }
+}
+
+/**
+ * What a function called, and who called it, of two sides: each sample that has it counts once, at the outermost place.
  * @param {Profile} profile
  * @param {Counts} counts
  * @param {number} wanted

@@ -85,35 +85,58 @@ class Sandwich {
     const { profile, state, counts, comparison } = this.app;
     const focus = state.focus ?? heaviest(this.app.functions());
     const frame = profile.frameOfFunction[focus];
-    const trees = { callers: new Growing(), callees: new Growing() };
-    const { callers, callees } = trees;
-    callers.standsFor = STANDS_FOR.callers;
-    growBy([callers, callees], counts, comparison, (counts) => growAround(profile, counts, focus, trees));
-    const boxes = callers.boxes(profile, "heavy");
-    boxes.hasOwn = false;
-    this.callers.show(boxes);
-    this.callees.show(callees.boxes(profile, "heavy"));
+    // Others are shown in their place.
+    for (const { boxes } of [this.callers, this.callees]) boxes.unfolding?.release();
+    const { callers, callees } = comparison === null ? this.unfolded(focus) : this.compared(focus);
+    callers.hasOwn = false;
+    this.callers.show(callers);
+    this.callees.show(callees);
     this.search();
     this.name.textContent = frame === undefined ? "" : profile.text(profile.names[frame]);
-    this.sum.textContent = this.sumOf(callees, focus);
+    this.sum.textContent = this.sumOf(callees.whole, focus);
     showLines(this.lines, linesOf(this.app, focus));
   }
 
   /**
-   * @param {Growing} callees
+   * Boxes around a function, which unfold.
    * @param {number} focus
    */
-  sumOf(callees, focus) {
+  unfolded(focus) {
+    const { profile, counts } = this.app;
+    const around = { label: profile.frameOfFunction[focus], nodes: outermostNodes(profile, counts, focus) };
+    return {
+      callers: new Callers(profile, counts, around).boxes("heavy"),
+      callees: new Callees(profile, counts, around).boxes("heavy"),
+    };
+  }
+
+  /**
+   * Those of both sides.
+   * @param {number} focus
+   */
+  compared(focus) {
+    const { profile, counts, comparison } = this.app;
+    const trees = { callers: new Growing(), callees: new Growing() };
+    const { callers, callees } = trees;
+    callers.standsFor = STANDS_FOR.callers;
+    growBy([callers, callees], counts, comparison, (counts) => growAround(profile, counts, focus, trees));
+    return { callers: callers.boxes(profile, "heavy"), callees: callees.boxes(profile, "heavy") };
+  }
+
+  /**
+   * @param {number} total what it weighs with what it called
+   * @param {number} focus
+   */
+  sumOf(total, focus) {
     const { profile, state, counts, comparison, whole } = this.app;
     if (comparison !== null) {
       const row = /** @type {ChangedRow | undefined} */ (this.app.functions().find(({ key }) => key === focus));
       return row === undefined ? "" : `total ${comparison.text(row.all)}; self ${comparison.text(row.own)}`;
     }
     const event = profile.head.events[state.event];
-    const weight = callees.n > 0 ? callees.weights[0] : 0;
     return (
       `self ${shareWithTime(event, ownOf(profile, counts, focus), whole)}; ` +
-      `total ${percent(weight, whole)} (${amount(event, weight)})`
+      `total ${percent(total, whole)} (${amount(event, total)})`
     );
   }
 
