@@ -31,6 +31,33 @@ async function theZoomOfTheChartIsInTheLink(tab, facts) {
   assert.equal(await tab.run(`rprofPage.state.chart`), null);
 }
 
+/** What a thread counts of everything is what its rows count. @param {Tab} tab */
+async function aThreadCountsItsRows(tab) {
+  const [n, wrong] = await tab.run(`(() => {
+    const page = rprofPage;
+    const { profile } = page;
+    const { threads, has_cpus } = profile.head;
+    const said = ({ total, shown, weights, samples }) => JSON.stringify([total, shown, [...weights], [...samples]]);
+    page.set({ view: "flame", range: null, thread: null, transforms: [] });
+    const [{ key }] = page.functions();
+    const filters = [[], [{ kind: "drop", grouping: "function", key }], [{ kind: "merge", grouping: "function", key }]];
+    if (has_cpus) filters.push([{ kind: "drop", grouping: "cpu", key: profile.cpus[0] - 1 }]);
+    const wrong = [];
+    for (const transforms of filters) {
+      for (let thread = 0; thread < Math.min(20, threads.length); thread++) {
+        page.set({ thread: null, transforms });
+        page.set({ thread });
+        const { counts } = page;
+        if (said(counts) !== said(counts.constructor.of(profile, page.state))) wrong.push([thread, transforms]);
+      }
+    }
+    page.set({ thread: null, transforms: [] });
+    return [filters.length, wrong];
+  })()`);
+  assert.ok(n >= 3);
+  assert.deepEqual(wrong, []);
+}
+
 /** Bars of waits are seen on the paper. @param {Tab} tab */
 async function barsOfWaitsAreSeen(tab) {
   const ratios = await tab.run(`(() => {
@@ -318,6 +345,7 @@ async function check(tab, facts) {
   await theSelectedThreadIsAnOption(tab);
   await barsOfWaitsAreSeen(tab);
   await lanesOfCpusAreSeen(tab);
+  await aThreadCountsItsRows(tab);
   await threadsAreCountedById(tab);
   await whoWaitsHasALane(tab);
   await sumsOfWaitsAreWhole(tab);

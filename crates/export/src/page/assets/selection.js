@@ -58,15 +58,16 @@ class Counts {
   /**
    * @param {Profile} profile
    * @param {SampleSelection} selection
+   * @param {Sum | null} [whole] what percentages are of, if it is known: only the rows of the wanted thread are looked at
    */
-  static ofRows(profile, selection) {
+  static ofRows(profile, selection, whole = null) {
     const counts = new Counts(profile);
     counts.selection = selection;
     const { total, shown, weights, samples } = counts;
     const kept = keptNodes(profile, selection);
     const wanted = selection.thread;
     // A side is compared with itself, a thread with all of them.
-    const rows = profile.sides === null ? { ...selection, thread: null } : selection;
+    const rows = profile.sides === null && whole === null ? { ...selection, thread: null } : selection;
     const { stacks, events, counts: samplesOf, weights: weightOf } = profile;
     const { has_events: hasEvents, has_samples: hasSamples, has_weights: hasWeights } = profile.head;
     const { event } = selection;
@@ -100,6 +101,7 @@ class Counts {
       shown.weight += shownWeight;
       shown.samples += shownSamples;
     });
+    if (whole !== null) Object.assign(total, whole);
     return counts;
   }
 
@@ -174,7 +176,7 @@ class KnownCounts {
     const { rowStacks, moved, parents, labels, functionOf } = profile;
     const columns = [rowStacks, moved ?? rowStacks, parents, labels, functionOf];
     const known = this.list.find((one) => one.key === key && columns.every((column, at) => column === one.columns[at]));
-    const found = known ?? { key, columns, counts: this.ofNodes(selection) ?? Counts.of(profile, selection) };
+    const found = known ?? { key, columns, counts: this.ofAll(selection) ?? Counts.of(profile, selection) };
     const others = this.list.filter((one) => one !== found);
     const last = others.slice(0, MOST_COUNTS - 1);
     const all = others.find((one) => one.key.startsWith("all"));
@@ -185,15 +187,25 @@ class KnownCounts {
   }
 
   /**
-   * What is left of everything, by the node that it ends at; `null` if only rows tell.
+   * What is left of everything, if that is known; `null` if not.
    * @param {SampleSelection} selection
    */
-  ofNodes(selection) {
+  ofAll(selection) {
     const { profile } = this;
     const { event, range, thread, against } = selection;
-    if (range !== null || thread !== null || against || profile.sides !== null) return null;
+    if (range !== null || against || profile.sides !== null) return null;
     const all = this.list.find(({ key, columns }) => key === `all of ${event}` && columns[0] === profile.rowStacks)?.counts;
     if (all === undefined) return null;
+    return thread === null ? this.ofNodes(selection, all) : Counts.ofRows(profile, selection, all.total);
+  }
+
+  /**
+   * What is left of all threads, by the node that it ends at.
+   * @param {SampleSelection} selection
+   * @param {Counts} all
+   */
+  ofNodes(selection, all) {
+    const { profile } = this;
     const kept = keptNodes(profile, selection);
     const counts = new Counts(profile);
     const { weights, samples } = counts;

@@ -198,12 +198,17 @@ function nodesOf(profile, transform) {
  */
 function nodesBelow(profile, transform) {
   const has = nodesOf(profile, transform);
-  const { parents } = profile;
-  for (let node = 0; node < has.length; node++) if (parents[node] >= 0) has[node] |= has[parents[node]];
+  const ends = profile.nodeEnds();
+  // What is below the outermost ones follows them.
+  for (let node = 0; node < has.length;) {
+    const end = has[node] === 0 ? node + 1 : ends[node];
+    if (has[node] === 1) has.fill(1, node, end);
+    node = end;
+  }
   return has;
 }
 
-/** @typedef {{parents: Int32Array, labels: Uint32Array, moved: Int32Array}} ContractedTree */
+/** @typedef {{parents: Int32Array, labels: Uint32Array, moved: Int32Array, ends?: Int32Array}} ContractedTree */
 
 /** Stacks, as they become others. */
 class StackColumns {
@@ -221,13 +226,12 @@ class StackColumns {
   }
 
   /**
-   * @param {Uint8Array} has
+   * @param {Uint8Array} has by node; it becomes what counts
    * @param {number} wanted
    */
   keepRows(has, wanted) {
-    const counts = new Uint8Array(has.length);
-    for (let node = 0; node < has.length; node++) counts[node] = has[node] === wanted ? 1 : 0;
-    this.counts = counts;
+    if (wanted === 0) for (let node = 0; node < has.length; node++) has[node] = 1 - has[node];
+    this.counts = has;
   }
 
   /**
@@ -274,8 +278,9 @@ class StackColumns {
     const { profile, parents: all } = this;
     const n = all.length;
     const moved = new Int32Array(n);
-    const [parents, labels] = [new Int32Array(n), new Uint32Array(n)];
+    const [parents, labels, ends] = [new Int32Array(n), new Uint32Array(n), new Int32Array(n)];
     const hasWaits = profile.head.waits !== undefined;
+    const { labels: labelled } = this;
     let n_left = 0;
     // It is what users do most: no call for each node.
     for (let node = 0; node < n; node++) {
@@ -285,11 +290,16 @@ class StackColumns {
         continue;
       }
       const place = n_left++;
+      const parent = outer < 0 ? -1 : moved[outer];
       moved[node] = place;
-      parents[place] = outer < 0 ? -1 : moved[outer];
-      labels[place] = this.labels[node];
+      parents[place] = parent;
+      labels[place] = labelled[node];
+      // What is left of the way to the node before ends here.
+      for (let last = place - 1; last !== parent; last = parents[last]) ends[last] = place;
     }
-    this.tree = { parents: parents.subarray(0, n_left), labels: labels.subarray(0, n_left), moved };
+    for (let last = n_left - 1; last >= 0; last = parents[last]) ends[last] = n_left;
+    const [left, endsOfLeft] = [parents.subarray(0, n_left), ends.subarray(0, n_left)];
+    this.tree = { parents: left, labels: labels.subarray(0, n_left), moved, ends: endsOfLeft };
   }
 
   /**
@@ -392,6 +402,7 @@ class StackColumns {
   moveInto(profile) {
     const { counts, tree } = this;
     if (tree !== null) Object.assign(profile, { parents: tree.parents, labels: tree.labels });
+    if (tree?.ends !== undefined) profile.knownEnds.set(tree.parents, tree.ends);
     const moved = tree === null || this.isInOrder ? tree?.moved ?? null : inPreorder(profile, tree.moved);
     if (moved !== null || counts !== null) profile.moveStacks(counts, moved);
   }

@@ -319,28 +319,31 @@ class Inwards extends Unfolding {
 
   /** @param {number} box */
   follow(box) {
-    const { nodeEnds, same } = this;
-    if (box < 0) for (let node = 0; node < nodeEnds.length; node = nodeEnds[node]) this.join(-1, node);
-    else {
-      for (let node = this.heads[box]; node >= 0; node = same[node]) {
-        for (let child = node + 1, end = nodeEnds[node]; child < end; child = nodeEnds[child]) this.join(box, child);
+    const { nodeEnds, labels, labelOf, same, moved, childOf, n_frames, samplesBefore, weightsBefore, tree } = this;
+    const ofRoots = box < 0 ? this.stacks.ofRoots : 0;
+    // All are below -1. It is what most of a first picture waits for: no call for what joins another.
+    let node = box < 0 ? -1 : this.heads[box];
+    do {
+      for (let at = node + 1, end = node < 0 ? nodeEnds.length : nodeEnds[node]; at < end; at = nodeEnds[at]) {
+        const next = nodeEnds[at];
+        const before = weightsBefore[at];
+        const samples = samplesBefore[next] - samplesBefore[at];
+        if (samples === 0) continue;
+        const label = labelOf[labels[at] + ofRoots];
+        let child = childOf[label >= 0 ? label : n_frames - 1 - label];
+        if (child < 0) child = this.add(box, label, at, weightsBefore[next] - before, samples);
+        else {
+          same[this.lasts[child]] = at;
+          this.lasts[child] = at;
+          same[at] = -1;
+          if (moved.length > 0) moved[at] = child;
+          tree.weights[child] += weightsBefore[next] - before;
+          tree.samples[child] += samples;
+        }
+        tree.own[child] += weightsBefore[at + 1] - before;
       }
-    }
-  }
-
-  /**
-   * @param {number} box
-   * @param {number} node
-   */
-  join(box, node) {
-    const { samplesBefore, weightsBefore } = this;
-    const end = this.nodeEnds[node];
-    const samples = samplesBefore[end] - samplesBefore[node];
-    if (samples === 0) return;
-    const label = this.labelOf[this.labels[node] + (box < 0 ? this.stacks.ofRoots : 0)];
-    const before = weightsBefore[node];
-    const child = this.add(box, label, node, weightsBefore[end] - before, samples);
-    this.tree.own[child] += weightsBefore[node + 1] - before;
+      node = node < 0 ? -1 : same[node];
+    } while (node >= 0);
   }
 }
 

@@ -20,6 +20,7 @@ class TimeSlots {
     this.end = end;
     this.scale = n / (end - start || 1);
     this.all = new Float64Array(n);
+    this.count = (/** @type {number} */ slot, /** @type {number} */ part) => void (this.all[slot] += part);
     /**
      * By label of the wait.
      * @type {Map<number, Float64Array>}
@@ -50,7 +51,7 @@ class TimeSlots {
   add(node, weight, time, row) {
     const { profile } = this;
     const isWait = node >= 0 && profile.isWait(node);
-    if (!isWait) return this.eachSlot(weight, time, (slot, part) => (this.all[slot] += part));
+    if (!isWait) return this.eachSlot(weight, time, this.count);
     const label = profile.labels[node];
     let slots = this.waits.get(label);
     if (slots === undefined) this.waits.set(label, (slots = new Float64Array(this.n)));
