@@ -129,6 +129,7 @@ async function check(tab, facts) {
   await rowsSayWhatIsCounted(tab);
   await coloursCanBeRead(tab);
   await callsLeadToTheirFunctions(tab);
+  await rowsThatAreSeenAreThere(tab);
   await whatHasNoCodeSaysHowToSeeIt(tab);
   await tab.run(`rprofPage.set({ view: "flame", focus: null, listing: null })`);
 }
@@ -231,6 +232,36 @@ async function callsLeadToTheirFunctions(tab) {
       view.linkOf({ kind: "instruction", at: jump }).follow();
       const { kind, at } = view.rows[view.table.current];
       if (kind !== "instruction" || at !== first.head.targets[jump] - 1) wrong.push(["jump", kind, at]);
+    }
+    return wrong;
+  })()`);
+  assert.deepEqual(wrong, []);
+}
+
+/** Rows come and go as the code scrolls, each where it belongs. @param {Tab} tab */
+async function rowsThatAreSeenAreThere(tab) {
+  const wrong = await tab.run(`(async () => {
+    const { code, table } = rprofPage.views.all.code;
+    const { place, space } = table;
+    const longest = code.functions.reduce((most, { n }, at) => (n > code.functions[most].n ? at : most), 0);
+    rprofPage.set({ focus: null, listing: longest, codeRows: "instruction" });
+    const wrong = [];
+    for (const top of [null, 0, 100, 1e6, 500, 450, 0]) {
+      if (top !== null) place.scrollTop = top;
+      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
+      const lines = [...table.body.querySelectorAll("[aria-rowindex]")];
+      const numbers = lines.map((line) => Number(line.getAttribute("aria-rowindex")) - 2);
+      const first = Math.max(0, Math.floor(place.scrollTop / 18) - 1);
+      const last = Math.min(table.rows.length, Math.floor((place.scrollTop + place.clientHeight) / 18)) - 1;
+      if (!(numbers[0] <= first && numbers.at(-1) >= last)) wrong.push([top, first, last, numbers[0], numbers.at(-1)]);
+      const start = space.getBoundingClientRect().top;
+      lines.forEach((line, at) => {
+        const number = numbers[0] + at;
+        const isThere = Math.abs(line.getBoundingClientRect().top - start - (number + 1) * 18) < 1;
+        const isSame = line.querySelector(".code-text").textContent === table.rows[number].text;
+        if (numbers[at] !== number || !isThere || !isSame) wrong.push([top, number, numbers[at], isThere, isSame]);
+      });
+      if (lines.filter((line) => line.classList.contains("code-current")).length > 1) wrong.push([top, "current"]);
     }
     return wrong;
   })()`);

@@ -68,6 +68,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/code_counts.js"),
     include_str!("assets/code_rows.js"),
     include_str!("assets/highlight.js"),
+    include_str!("assets/code_table.js"),
     include_str!("assets/code_view.js"),
     include_str!("assets/state.js"),
     include_str!("assets/undo.js"),

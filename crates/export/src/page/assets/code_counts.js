@@ -113,6 +113,47 @@ class CodeCounts {
 }
 
 /**
+ * What each row of a function's code counts.
+ * @param {FunctionCode} code
+ * @param {CodeCounts} counts
+ * @returns {(row: CodeRow) => Sum}
+ */
+function sumsOfRows(code, counts) {
+  const { weights, samples } = counts;
+  const lines = counts.lines(code);
+  const loops = counts.loops(code);
+  return (row) => {
+    const sum = { weight: 0, samples: 0 };
+    const at = code.first + row.at;
+    if (row.kind === "instruction") return { weight: weights[at], samples: samples[at] };
+    if (row.kind === "loop") return loops[row.line];
+    if (row.kind === "source") return lines[row.line] ?? sum;
+    if (row.kind !== "line") return sum;
+    for (let one = row.at; one < row.end; one++) {
+      sum.weight += weights[code.first + one];
+      sum.samples += samples[code.first + one];
+    }
+    return sum;
+  };
+}
+
+/**
+ * The number of the row that counts most, of instructions that are wanted and of source lines.
+ * @param {CodeRow[]} rows
+ * @param {(row: CodeRow) => Sum} sumOf
+ * @param {(at: number) => boolean} isWanted
+ */
+function hottestRow(rows, sumOf, isWanted) {
+  let [most, found] = [0, 0];
+  rows.forEach((row, number) => {
+    if (row.kind !== "source" && (row.kind !== "instruction" || !isWanted(row.at))) return;
+    const { weight } = sumOf(row);
+    if (weight > most) [most, found] = [weight, number];
+  });
+  return found;
+}
+
+/**
  * By place in the source, what the stacks of a function count there, including callees, and what all of it counts: a
  * sample once, however often the place is in its stack. A line of inlined code counts where it is a part of this function.
  * @param {Profile} profile
@@ -125,6 +166,9 @@ function totalsOfLines(profile, counts, code) {
   const { places, names, head: { strings } } = profile.recorded;
   const own = strings.indexOf(code.head.name);
   const sums = counts.totals(profile).weights;
+  // By frame, 1 if it is one of the function's own, 2 if it is inlined: then it is part of what its caller is part of.
+  const ofFrames = Uint8Array.from(flags, (of, frame) => ((of & FLAGS.inlined) !== 0 ? 2 : names[frame] === own ? 1 : 0));
+  const isPart = new Uint8Array(parents.length);
   /** By node, the place if it is in the function, or 0. */
   const placeOf = new Uint32Array(parents.length);
   const isWithin = new Uint8Array(parents.length);
@@ -132,12 +176,12 @@ function totalsOfLines(profile, counts, code) {
   /** @type {Map<string, number>} */
   const totals = new Map();
   for (let node = 0; node < parents.length; node++) {
-    if (parents[node] < 0) continue;
-    isWithin[node] = isWithin[parents[node]];
-    if (sums[node] === 0) continue;
-    let outer = node;
-    while (parents[outer] >= 0 && (flags[labels[outer]] & FLAGS.inlined) !== 0) outer = parents[outer];
-    if (parents[outer] < 0 || names[labels[outer]] !== own) continue;
+    const parent = parents[node];
+    if (parent < 0) continue;
+    const kind = ofFrames[labels[node]];
+    isPart[node] = kind === 2 ? isPart[parent] : kind;
+    isWithin[node] = isWithin[parent];
+    if (isPart[node] === 0 || sums[node] === 0) continue;
     if (isWithin[node] === 0) whole += sums[node];
     isWithin[node] = 1;
     const place = places[labels[node]] ?? 0;

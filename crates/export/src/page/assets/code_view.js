@@ -10,12 +10,6 @@ addView({
   make: (app, section) => new CodeView(app, section),
 });
 
-/** Pixels of a row: all have the same, so that only those which are seen need be there. */
-const CODE_ROW = 18;
-
-/** Rows above and below those that are seen. */
-const CODE_MARGIN = 20;
-
 class CodeView {
   /**
    * @param {App} app
@@ -46,7 +40,7 @@ class CodeView {
     this.shares = shares.select;
     const hottest = made("button", "Hottest row");
     hottest.type = "button";
-    hottest.addEventListener("click", () => this.showHottest());
+    hottest.addEventListener("click", () => this.table.moveTo(this.hottestRow()));
     bar.append(one.label, rows.label, shares.label, hottest);
     this.said = placed(section, "p", "code-said");
     this.sites = placed(section, "div", "code-sites", "bar");
@@ -58,6 +52,13 @@ class CodeView {
     this.rows = [];
     /** @type {JumpLanes | null} */
     this.lanes = null;
+    /**
+     * What the list of functions says.
+     * @type {{counts: CodeCounts | null, whole: number}}
+     */
+    this.listed = { counts: null, whole: 0 };
+    /** Which row counts most. */
+    this.hottestRow = () => 0;
   }
 
   /** It is about what is selected. */
@@ -92,9 +93,10 @@ class CodeView {
       this.lanes = state.codeRows === "line" ? null : new JumpLanes(code);
     }
     this.table.body.style.setProperty("--lanes", String((this.lanes?.lanes.length || -2) + 2));
-    this.table.show(this.rows, this.cells(code, counts, isInlined ? name : null), isOther);
-    if (isOther) this.showHottest();
     this.showNotes(code);
+    const inlined = isInlined ? name : null;
+    this.hottestRow = () => hottestRow(this.rows, sumsOfRows(code, counts), (at) => inlined === null || code.isOf(at, inlined));
+    this.table.show(this.rows, this.cells(code, counts, inlined), isOther ? this.hottestRow() : null);
   }
 
   /** Unpacks the code before somebody looks at it. */
@@ -142,6 +144,8 @@ class CodeView {
    */
   listFunctions(code, counts, listing) {
     const { whole } = this.app;
+    if (this.listed.counts === counts && this.listed.whole === whole) return void (this.functions.value = String(listing));
+    this.listed = { counts, whole };
     const all = code.functions.map((one, number) => ({ one, number, sum: counts.functions[number].weight }));
     all.sort((a, b) => b.sum - a.sum);
     const options = all.map(({ one, number, sum }) => {
@@ -224,7 +228,8 @@ class CodeView {
     this.shown = { listing: -1, codeRows: "" };
     this.sites.hidden = true;
     this.rows = [];
-    this.table.show([], () => ({ share: 0, self: "", total: "", title: "", lanes: "", isFaint: false }), true);
+    this.hottestRow = () => 0;
+    this.table.show([], () => ({ share: 0, self: "", total: "", title: "", lanes: "", isFaint: false }), 0);
     const n = this.code?.functions.length ?? 0;
     this.said.replaceChildren(`The page has no code of ${middleCut(name, 100)}: it has that of the ` +
       `${counted(n, "hottest function", "hottest functions")} whose files were found.`);
@@ -261,25 +266,12 @@ class CodeView {
     const { app, lanes } = this;
     const event = app.profile.head.events[app.state.event];
     const whole = this.whole(code, counts, inlined);
-    const lines = counts.lines(code);
-    const loops = counts.loops(code);
+    const sumOf = sumsOfRows(code, counts);
     const { totals, whole: wholeTotal } = this.lanes === null ? totalsOfLines(app.profile, app.counts, code) : { totals: new Map(), whole: 0 };
     // With callees, a function counts more than of its own.
     const totalOf = app.state.codeShares === "all" ? whole : wholeTotal;
-    const { weights, samples } = counts;
     return (row) => {
-      /** @type {Sum} */
-      let sum = { weight: 0, samples: 0 };
-      const at = code.first + row.at;
-      if (row.kind === "instruction") sum = { weight: weights[at], samples: samples[at] };
-      else if (row.kind === "loop") sum = loops[row.line];
-      else if (row.kind === "source") sum = lines[row.line] ?? sum;
-      else if (row.kind === "line") {
-        for (let one = row.at; one < row.end; one++) {
-          sum.weight += weights[code.first + one];
-          sum.samples += samples[code.first + one];
-        }
-      }
+      const sum = sumOf(row);
       const total = totals.get(row.place) ?? 0;
       const beside = row.kind === "instruction" ? lanes?.beside(row.at) : lanes?.before(row.at);
       return {
@@ -291,18 +283,6 @@ class CodeView {
         isFaint: inlined !== null && row.kind === "instruction" && !code.isOf(row.at, inlined),
       };
     };
-  }
-
-  /** Moves to the row that counts most. */
-  showHottest() {
-    let [most, at] = [0, 0];
-    const cells = this.table.cells;
-    this.rows.forEach((row, number) => {
-      const isOne = row.kind === "instruction" || row.kind === "source";
-      const { share, isFaint } = isOne ? cells(row) : { share: 0, isFaint: false };
-      if (!isFaint && share > most) [most, at] = [share, number];
-    });
-    this.table.moveTo(at);
   }
 
   /**
@@ -348,155 +328,7 @@ class CodeView {
     };
   }
 
-  resized() {
-    this.table.draw();
-  }
-
   draw() {
     this.table.draw();
-  }
-}
-
-/**
- * @typedef {{title: string, follow: () => void}} CodeLink
- * @typedef {{share: number, self: string, total: string, title: string, lanes: string, isFaint: boolean}} CodeCells
- */
-
-/** Rows of one height: those that are seen are there. */
-class CodeTable {
-  /**
-   * @param {HTMLElement} place
-   * @param {(row: CodeRow) => void} open
-   * @param {(row: CodeRow) => CodeLink | null} linkOf
-   */
-  constructor(place, open, linkOf) {
-    this.place = place;
-    this.open = open;
-    this.linkOf = linkOf;
-    this.space = made("div", undefined, "code-space");
-    this.body = made("div", undefined, "code-rows");
-    this.body.setAttribute("role", "table");
-    this.body.setAttribute("aria-label", "Code");
-    place.tabIndex = 0;
-    place.append(this.space);
-    this.space.append(this.body);
-    place.addEventListener("scroll", () => this.draw());
-    /** @type {CodeRow[]} */
-    this.rows = [];
-    /** @type {(row: CodeRow) => CodeCells} */
-    this.cells = () => ({ share: 0, self: "", total: "", title: "", lanes: "", isFaint: false });
-    this.hasTotals = false;
-    this.current = -1;
-  }
-
-  /**
-   * @param {CodeRow[]} rows
-   * @param {(row: CodeRow) => CodeCells} cells
-   * @param {boolean} isOther whether the rows are others than before
-   */
-  show(rows, cells, isOther) {
-    this.rows = rows;
-    this.cells = cells;
-    this.hasTotals = rows.some(({ kind }) => kind === "file");
-    if (isOther) {
-      this.current = -1;
-      this.place.scrollTop = 0;
-    }
-    this.space.style.height = `${(rows.length + 1) * CODE_ROW}px`;
-    this.body.setAttribute("aria-rowcount", String(rows.length + 1));
-    this.draw();
-  }
-
-  /**
-   * Shows a row in the middle.
-   * @param {number} at
-   */
-  moveTo(at) {
-    this.current = at;
-    this.place.scrollTop = Math.max(0, at * CODE_ROW - this.place.clientHeight / 2);
-    this.draw();
-  }
-
-  draw() {
-    if (this.place.offsetParent === null) return;
-    const isPrinted = matchMedia("print").matches;
-    const first = isPrinted ? 0 : Math.max(0, Math.floor(this.place.scrollTop / CODE_ROW) - CODE_MARGIN);
-    const n = isPrinted ? this.rows.length : Math.ceil(this.place.clientHeight / CODE_ROW) + 2 * CODE_MARGIN;
-    const rows = this.rows.slice(first, first + n).map((row, at) => this.line(row, first + at));
-    this.body.style.top = `${first * CODE_ROW}px`;
-    this.body.replaceChildren(this.heading(), ...rows);
-  }
-
-  heading() {
-    const line = made("div", undefined, "code-row code-head");
-    line.setAttribute("role", "row");
-    const titles = ["Self", ...(this.hasTotals ? ["Total"] : []), "", this.hasTotals ? "Line" : "Address", "Code"];
-    line.append(...titles.map((title, at) => {
-      const cell = made("span", title, ["code-share", ...(this.hasTotals ? ["code-share"] : []), "code-lanes", "code-number", "code-text"][at]);
-      cell.setAttribute("role", "columnheader");
-      return cell;
-    }));
-    return line;
-  }
-
-  /**
-   * The code of a row, in colours; what an instruction goes to is a link.
-   * @param {CodeRow} row
-   */
-  textOf(row) {
-    const text = made("span", undefined, "code-text");
-    if (row.kind === "source" || row.kind === "line") {
-      // Among instructions, the place comes first.
-      const n = row.kind === "line" ? row.place.length : 0;
-      text.append(row.text.slice(0, n));
-      showTokens(text, sourceTokens(row.text.slice(n), row.place.replace(/:\d+$/, "")));
-      return text;
-    }
-    if (row.kind !== "instruction") {
-      text.append(row.text);
-      return text;
-    }
-    const list = instructionTokens(row.text);
-    const link = this.linkOf(row);
-    const symbol = link === null ? undefined : list.find(({ of }) => of === "symbol");
-    if (link === null || symbol === undefined) {
-      showTokens(text, list);
-      return text;
-    }
-    const at = list.indexOf(symbol);
-    showTokens(text, list.slice(0, at));
-    const button = made("button", symbol.text, "code-link token-symbol");
-    button.type = "button";
-    button.title = link.title;
-    button.addEventListener("click", (event) => {
-      event.stopPropagation();
-      link.follow();
-    });
-    text.append(button);
-    showTokens(text, list.slice(at + 1));
-    return text;
-  }
-
-  /**
-   * @param {CodeRow} row
-   * @param {number} at
-   */
-  line(row, at) {
-    const { share, self, total, title, lanes, isFaint } = this.cells(row);
-    const line = made("div", undefined, `code-row code-${row.kind}${isFaint ? " code-faint" : ""}${at === this.current ? " code-current" : ""}`);
-    line.setAttribute("role", "row");
-    line.setAttribute("aria-rowindex", String(at + 2));
-    const own = made("span", self, "code-share");
-    own.title = title;
-    own.style.setProperty("--share", `${Math.min(100, 100 * share)}%`);
-    const cells = [own];
-    if (this.hasTotals) cells.push(made("span", total, "code-share"));
-    const text = this.textOf(row);
-    text.title = row.text.length > 100 ? row.text.slice(0, 1000) : "";
-    cells.push(made("span", lanes, "code-lanes"), made("span", row.number, "code-number"), text);
-    for (const cell of cells) cell.setAttribute("role", "cell");
-    line.append(...cells);
-    line.addEventListener("click", () => this.open(row));
-    return line;
   }
 }
