@@ -24,9 +24,6 @@ const TREE_COLUMNS = [
 /** Rows that are there at once, and how many more each time. */
 const TREE_ROWS = 100;
 
-/** No row has fewer pixels. */
-const LEAST_ROW = 20;
-
 /** Rows that `*` opens at most. */
 const MOST_OPENED = 2000;
 
@@ -231,7 +228,7 @@ class CallTree {
     this.limit = Math.max(this.limit, rows.indexOf(this.focused) + 1);
     const wanted = rows.slice(0, this.limit);
     // Those below what is seen come after the frame.
-    const first = Math.max(Math.ceil((this.top + innerHeight) / LEAST_ROW), rows.indexOf(this.focused) + 1);
+    const first = Math.max(rowsSeen(this.app, this.top), rows.indexOf(this.focused) + 1);
     this.place(wanted.slice(0, first), wanted);
     if (wanted.length > first) afterFrame(() => this.wanted === wanted && this.place(wanted));
     this.wanted = wanted;

@@ -33,6 +33,8 @@ class Flame {
     this.boxes = new Boxes(0).close();
     this.start = 0;
     this.width = 0;
+    /** How far it is scrolled: to ask the browser, or to scroll, would lay out what is about to change. */
+    this.top = 0;
     this.selected = -1;
     this.hovered = -1;
     /**
@@ -40,7 +42,6 @@ class Flame {
      * @type {{frames: Uint8Array, comms: Uint8Array} | null}
      */
     this.matches = null;
-    this.isAsked = false;
     /** @type {Map<number, {text: string, width: number}>} */
     this.texts = new Map();
     this.charWidth = 0;
@@ -56,7 +57,7 @@ class Flame {
     // They may have been placed for a smaller screen.
     boxes.reach(0, boxes.whole);
     this.fit();
-    this.place.scrollTop = 0;
+    if (this.top > 0) this.place.scrollTop = this.top = 0;
     this.zoomOut();
     if (boxes.rest !== null) afterFrame(() => this.step(boxes));
   }
@@ -115,12 +116,7 @@ class Flame {
   }
 
   ask() {
-    if (this.isAsked) return;
-    this.isAsked = true;
-    requestAnimationFrame(() => {
-      this.isAsked = false;
-      this.draw();
-    });
+    drawSoon(this);
   }
 
   /** Draws again if there is more or less room; a wider picture may show more. */
@@ -324,8 +320,8 @@ class Flame {
     if (box >= 0) {
       const y = this.boxes.depths[box] * ROW;
       const { scrollTop, clientHeight } = this.place;
-      if (y < scrollTop) this.place.scrollTop = y;
-      if (y + ROW > scrollTop + clientHeight) this.place.scrollTop = y + ROW - clientHeight;
+      if (y < scrollTop) this.place.scrollTop = this.top = y;
+      if (y + ROW > scrollTop + clientHeight) this.place.scrollTop = this.top = y + ROW - clientHeight;
       const [start, width] = [this.boxes.starts[box], this.boxes.widths[box]];
       if (start + width <= this.start || start >= this.start + this.width) this.view(start - this.width / 2, this.width);
     }

@@ -10,6 +10,8 @@ class App {
   /** @param {Profile} profile */
   constructor(profile) {
     this.profile = profile;
+    /** Pixels of height that views have, as of the last frame. */
+    this.room = innerHeight;
     this.state = stateOf(location.hash, profile);
     this.theme = new Theme(profile);
     this.menu = new Menu();
@@ -64,6 +66,7 @@ class App {
    * @param {"restored"} [why] the address says it already
    */
   set(changes, why) {
+    askForFrame();
     const before = this.state;
     const rounded = changes.range ? { range: /** @type {[number, number]} */ (changes.range.map(Math.round)) } : {};
     // Parts are of a range.
@@ -88,6 +91,7 @@ class App {
     }
     this.comparison = this.compare();
     this.show();
+    prepareFrame();
     if (why !== "restored") this.address.remember();
   }
 
@@ -128,9 +132,11 @@ class App {
    * @param {string} search
    */
   find(search) {
+    askForFrame();
     this.state = { ...this.state, search, asked: undefined };
     this.views.shown.search?.();
     this.sayFound();
+    prepareFrame();
     this.address.remember();
   }
 
@@ -439,7 +445,10 @@ class App {
     element("save", HTMLButtonElement).addEventListener("click", (event) => this.menu.open(placeOf(event), itemsToSave(this), "Save"));
     element("theme", HTMLButtonElement).addEventListener("click", () => this.toggleTheme());
     this.theme.isSystemDark.addEventListener("change", () => this.redraw());
-    new ResizeObserver(() => this.resized()).observe(element("main", HTMLElement));
+    new ResizeObserver(([{ contentRect }]) => {
+      this.room = contentRect.height;
+      this.resized();
+    }).observe(element("main", HTMLElement));
     addEventListener("beforeprint", () => this.print(true));
     addEventListener("afterprint", () => this.print(false));
   }

@@ -78,7 +78,7 @@ class Overview {
     }
     this.key = key;
     if (this.drawn.n === 0 || this.knownOfWanted() !== undefined) this.count();
-    this.draw();
+    drawSoon(this);
   }
 
   /** What is wanted, if that is everything and known. */
@@ -121,7 +121,7 @@ class Overview {
     else this.counters.list = known.counters;
     if (isWhole(selection)) this.whole.set(selection.event, { slots, counters: this.counters.list });
     this.place.style.height = `${STRIP + this.counters.list.length * COUNTER + AXIS}px`;
-    this.draw();
+    drawSoon(this);
   }
 
   /** The slots of what is selected. */
@@ -300,7 +300,7 @@ function slotsOfEvent(profile, selection, event, span) {
 }
 
 /** Rows that are counted before the page may answer. */
-const ROWS_OF_SLOTS = 50000;
+const ROWS_OF_SLOTS = 20000;
 
 /**
  * The same in short steps.

@@ -6,7 +6,10 @@ const DRAG = 4;
 /** @param {Flame} flame */
 function listenTo(flame) {
   const canvas = flame.canvas;
-  flame.place.addEventListener("scroll", () => flame.ask());
+  flame.place.addEventListener("scroll", () => {
+    flame.top = flame.place.scrollTop;
+    flame.ask();
+  });
   canvas.addEventListener("mousemove", (event) => hover(flame, flame.boxAt(event), event));
   canvas.addEventListener("mouseleave", (event) => hover(flame, -1, event));
   canvas.addEventListener("contextmenu", (event) => {

@@ -38,6 +38,7 @@ class TableView {
       choose: (row) => app.chooseRow(row),
       open: (row) => app.openRow(row),
       menu: (row, event) => app.menuOfRow(row, event),
+      seen: (top) => rowsSeen(app, top),
     });
   }
 
@@ -74,7 +75,7 @@ function isSignificant(comparison, { own, all, ownDirections, directions }) {
   return comparison.degree(own, ownDirections) !== 0 || comparison.degree(all, directions) !== 0;
 }
 
-/** Rows that are there at once, more than a screen has; and how many more each time. */
+/** Rows that are there soon, as many as most screens have; and how many more each time. */
 const FIRST_ROWS = 40;
 const MORE_ROWS = 100;
 
@@ -108,7 +109,8 @@ class Table {
    * @param {HTMLElement} place
    * @param {Profile} profile
    * @param {{order: (order: TableOrder) => void, choose: (row: Row) => void, open: (row: Row) => void,
-   *   menu: (row: Row, event: MouseEvent) => void}} events
+   *   menu: (row: Row, event: MouseEvent) => void, seen: (top: number) => number}} events `seen`: how many rows are
+   *   seen when the table is scrolled so far
    */
   constructor(place, profile, events) {
     this.profile = profile;
@@ -122,6 +124,9 @@ class Table {
     this.more.addEventListener("click", () => this.append(MORE_ROWS));
     this.table.append(this.caption, this.head, this.body);
     place.append(this.table, this.more);
+    /** How far it is scrolled: to ask the browser would lay out what is about to be replaced. */
+    this.top = 0;
+    place.addEventListener("scroll", () => (this.top = place.scrollTop), { passive: true });
     /** @type {Row[]} */
     this.rows = [];
     this.shown = 0;
@@ -129,8 +134,11 @@ class Table {
     this.columns = COLUMNS;
     /** @type {Comparison | null} */
     this.comparison = null;
-    /** @type {{all: Row[], key: string, rows: Row[]} | null} */
-    this.sorted = null;
+    /**
+     * Rows of what was shown, in their last order: many go from one table to another and back.
+     * @type {WeakMap<Row[], {key: string, rows: Row[]}>}
+     */
+    this.sorted = new WeakMap();
     /** @type {TableOrder} */
     this.order = { grouping: "function", sort: "self", up: false };
   }
@@ -153,7 +161,12 @@ class Table {
     this.drawHead();
     this.body.replaceChildren();
     this.shown = 0;
-    this.append(FIRST_ROWS);
+    const { seen } = this.events;
+    const first = Math.max(FIRST_ROWS, seen(0));
+    this.append(Math.min(first, seen(this.top)));
+    // Those below what is seen come after the frame.
+    const shown = this.rows;
+    if (this.shown < first) afterFrame(() => this.rows === shown && this.append(Math.max(0, first - this.shown)));
   }
 
   /**
@@ -162,16 +175,18 @@ class Table {
    * @param {TableOrder} order
    * @returns {Row[]}
    */
-  sortedRows(all, { grouping, sort, up }) {
+  sortedRows(all, { sort, up }) {
     const key = `${sort} ${up}`;
-    if (this.sorted?.all !== all || this.sorted.key !== key) {
-      const sign = up ? 1 : -1;
-      const rows = all.slice().sort(
-        (a, b) => sign * (compared(this.isMarked(a, sort), this.isMarked(b, sort)) || compared(sortedBy(a, sort), sortedBy(b, sort))) || compared(b.total, a.total) || compared(a.name, b.name),
-      );
-      this.sorted = { all, key, rows };
-    }
-    return this.sorted.rows;
+    const known = this.sorted.get(all);
+    if (known?.key === key) return known.rows;
+    const sign = up ? 1 : -1;
+    // What they are sorted by is looked up once: there may be many thousands.
+    const keyed = all.map((row) => ({ row, mark: this.isMarked(row, sort), by: sortedBy(row, sort) }));
+    keyed.sort((a, b) =>
+      sign * (a.mark - b.mark || compared(a.by, b.by)) || compared(b.row.total, a.row.total) || compared(a.row.name, b.row.name));
+    const rows = keyed.map(({ row }) => row);
+    this.sorted.set(all, { key, rows });
+    return rows;
   }
 
   /**

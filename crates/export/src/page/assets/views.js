@@ -31,12 +31,62 @@ function viewsOf(profile) {
     (profile.head.has_times || !ofTime) && (profile.sides === null || !ofOne) && (isThere?.(profile) ?? true));
 }
 
+/** What nobody waits for is done after so many milliseconds at the latest. */
+const LATEST_MS = 100;
+
 /**
- * Calls back when the next frame is shown: for what nobody waits for.
+ * Calls back when the next frame is shown and nothing that the user does waits: for what nobody waits for.
  * @param {() => void} what
  */
 function afterFrame(what) {
-  requestAnimationFrame(() => setTimeout(what, 0));
+  requestAnimationFrame(() => {
+    if (globalThis.requestIdleCallback === undefined) setTimeout(what, 0);
+    else requestIdleCallback(() => what(), { timeout: LATEST_MS });
+  });
+}
+
+/**
+ * Asks for a frame before the work that it is to show: browsers that are asked afterwards wait for the screen's next turn
+ * then, up to 16 ms.
+ */
+function askForFrame() {
+  requestAnimationFrame(() => {});
+}
+
+/**
+ * Pictures that are drawn with the next frame.
+ * @type {Set<{draw: () => void}>}
+ */
+const TO_DRAW = new Set();
+
+/** @param {{draw: () => void}} picture */
+function drawSoon(picture) {
+  if (TO_DRAW.size === 0) requestAnimationFrame(drawAsked);
+  TO_DRAW.add(picture);
+}
+
+function drawAsked() {
+  const pictures = [...TO_DRAW];
+  TO_DRAW.clear();
+  for (const picture of pictures) picture.draw();
+}
+
+/** Lays the page out and draws it, once all is known: until the screen's next turn, the browser would only wait. */
+function prepareFrame() {
+  void document.body.offsetHeight;
+  drawAsked();
+}
+
+/** No row of a table has fewer pixels. */
+const LEAST_ROW = 20;
+
+/**
+ * How many rows of a table are above the end of what is seen, at most.
+ * @param {App} app
+ * @param {number} top pixels that it is scrolled
+ */
+function rowsSeen(app, top) {
+  return Math.ceil((top + app.room) / LEAST_ROW);
 }
 
 /** The views of a page, with their tabs and sections. */
