@@ -64,19 +64,30 @@ class Lanes {
     this.pointed = -1;
     /** The lane that keys are for. */
     this.focused = -1;
+    /**
+     * What the lanes are of: many look at them again.
+     * @type {{counts: Counts, key: string} | null}
+     */
+    this.known = null;
     listenToLanes(this);
   }
 
   /**
    * @param {SampleSelection} selection
    * @param {State["lanes"]} kind
+   * @param {Counts} counts
    */
-  show(selection, kind) {
+  show(selection, kind, counts) {
     const { profile } = this;
+    const [key, known] = [`${kind} ${[...this.closed]}`, this.known];
     this.selection = selection;
     this.kind = kind;
-    this.drawn.clear();
-    this.ran = null;
+    if (known?.counts === counts && known.key === key) return drawSoon(this);
+    if (known?.counts !== counts) {
+      this.drawn.clear();
+      this.ran = null;
+    }
+    this.known = { counts, key };
     this.lanes = kind === "cpus" ? cpuLanes(profile, selection) : threadLanes(profile, selection, this.closed);
     this.laneOf = new Map(this.lanes.flatMap(({ threads }, at) => threads.map((thread) => [thread, at])));
     this.arrows = arrowsOf(profile, this.times, this.laneOf);
@@ -85,7 +96,7 @@ class Lanes {
     const of = kind === "cpus" ? "CPUs over time" : "Threads over time, heaviest first";
     this.canvas.setAttribute("aria-label",
       `${of}: ${counted(this.lanes.length, "lane", "lanes")}. Arrow keys move, Enter selects, m opens the menu.`);
-    this.draw();
+    drawSoon(this);
   }
 
   foldAll() {

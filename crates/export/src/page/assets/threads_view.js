@@ -58,7 +58,7 @@ class ThreadsView {
     const { state } = this.app;
     this.kind.value = state.lanes;
     this.legend.show();
-    lanes.show(state, state.lanes);
+    lanes.show(state, state.lanes, this.app.counts);
     this.arrows.hidden = this.app.profile.waits.n === 0 || state.lanes === "cpus";
     this.times.show([...lanes.laneOf.keys()], lanes.times);
     this.fold.hidden = !lanes.lanes.some(({ kind }) => kind === "process");
