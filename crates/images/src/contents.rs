@@ -3,10 +3,12 @@
 use crate::source::Source;
 use object::{ReadCache, ReadRef};
 use rprof_untrusted::{Budget, Held, OverBudget, is_mostly_hole};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
 use std::fs::File;
+use std::io;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 /// The bytes of a file. What was read of them stays in memory, and counts, until this is dropped.
@@ -17,6 +19,8 @@ pub(crate) struct Contents {
     file: Option<Arc<File>>,
     /// Ranges that were read: offset and length.
     read: RefCell<HashSet<(u64, u64)>>,
+    /// What was made of the file and stays with it.
+    kept: Kept,
     /// Compressed sections that were asked for: number and range.
     compressed: RefCell<Vec<(usize, Range<u64>)>>,
     held: RefCell<Held>,
@@ -35,6 +39,7 @@ impl Contents {
             file: source.opened().map(|opened| Arc::clone(opened.file())),
             cache: ReadCache::new(source),
             read: RefCell::default(),
+            kept: Kept::default(),
             compressed: RefCell::default(),
             held: RefCell::new(budget.hold_nothing()),
             free: Cell::new(FREE),
@@ -83,6 +88,24 @@ impl Contents {
         self.noted(grown)
     }
 
+    /// Keeps bytes until this is dropped; whoever made them has counted them.
+    pub(crate) fn keep(&self, bytes: Vec<u8>) -> &[u8] {
+        self.kept.add(bytes)
+    }
+
+    /// Whether a range was read, and is in memory: offset and length.
+    pub(crate) fn has_read(&self, range: (u64, u64)) -> bool {
+        self.read.borrow().contains(&range)
+    }
+
+    /// Fills `into` from a place of the file, without keeping what was read.
+    pub(crate) fn read_exact_at(&self, into: &mut [u8], at: u64) -> io::Result<()> {
+        match &self.file {
+            Some(file) if self.has(at, into.len() as u64) => file.read_exact_at(into, at),
+            _ => Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
+        }
+    }
+
     fn noted<T>(&self, held: Result<T, OverBudget>) -> Result<T, OverBudget> {
         held.inspect_err(|_| self.is_over_budget.set(true))
     }
@@ -105,6 +128,21 @@ impl Contents {
         }
         compressed.push((section, range));
         true
+    }
+}
+
+/// Bytes that stay where they are while others are added.
+#[derive(Debug, Default)]
+struct Kept(OnceCell<(Vec<u8>, Box<Kept>)>);
+
+impl Kept {
+    fn add(&self, bytes: Vec<u8>) -> &[u8] {
+        let mut last = self;
+        // There are few: two for each time that names are looked for.
+        while let Some((_, next)) = last.0.get() {
+            last = next;
+        }
+        &last.0.get_or_init(|| (bytes, Box::default())).0
     }
 }
 

@@ -29,6 +29,7 @@ mod raw_section;
 mod segments;
 mod source;
 mod static_data;
+mod symbol_names;
 mod symbol_table;
 
 pub use code::{MAX_CODE, PointerTarget, SlotUse};

@@ -1,10 +1,11 @@
 //! Symbol tables of an ELF file.
 
 use crate::Elf;
-use object::read::elf::{SectionHeader as _, Sym as _};
-use object::{Endianness, ReadRef, elf};
+use crate::contents::Contents;
+use crate::symbol_names::{Names, sparse_names};
+use object::read::elf::{FileHeader, SectionHeader as _, SectionTable, Sym as _};
+use object::{Endianness, elf};
 use rprof_base::Svma;
-use std::ffi::CStr;
 
 /// One entry of a symbol table.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +60,7 @@ impl Elf {
     }
 
     /// The same of those that are wanted, which is asked while their names are empty: to look for the ends of all names
-    /// takes longer than all else.
+    /// takes longer than all else, and so does reading all of them into memory.
     ///
     /// # Errors
     /// If the table or its strings are damaged.
@@ -82,97 +83,82 @@ impl Elf {
         type Of64 = elf::FileHeader64<Endianness>;
         type Of32 = elf::FileHeader32<Endianness>;
         match self.object()? {
-            object::File::Elf64(_) => walk_symbols::<Of64, _>(&self.data, which, is_wanted, visit),
-            object::File::Elf32(_) => walk_symbols::<Of32, _>(&self.data, which, is_wanted, visit),
+            object::File::Elf64(_) => walk_symbols::<Of64>(&self.data, which, is_wanted, visit),
+            object::File::Elf32(_) => walk_symbols::<Of32>(&self.data, which, is_wanted, visit),
             _ => Ok(()),
         }
     }
-}
 
-impl Elf {
     /// The strings that the symbols of a table have their names in; none if there is no such table.
     pub(crate) fn symbol_strings(&self, which: SymbolTable) -> Result<&[u8], object::read::Error> {
         type Of64 = elf::FileHeader64<Endianness>;
         type Of32 = elf::FileHeader32<Endianness>;
         match self.object()? {
-            object::File::Elf64(_) => strings_of::<Of64, _>(&self.data, which),
-            object::File::Elf32(_) => strings_of::<Of32, _>(&self.data, which),
+            object::File::Elf64(_) => Opened::<Of64>::new(&self.data, which)?.strings(),
+            object::File::Elf32(_) => Opened::<Of32>::new(&self.data, which)?.strings(),
             _ => Ok(&[]),
         }
     }
 }
 
-fn strings_of<'d, H, R>(data: R, which: SymbolTable) -> Result<&'d [u8], object::read::Error>
-where
-    H: object::read::elf::FileHeader<Endian = Endianness>,
-    R: ReadRef<'d>,
-{
-    Ok(Opened::<H, R>::new(data, which)?.strings)
-}
-
 /// A table, and what is needed to read it.
-struct Opened<'d, H, R>
-where
-    H: object::read::elf::FileHeader<Endian = Endianness>,
-    R: ReadRef<'d>,
-{
+struct Opened<'d, H: FileHeader<Endian = Endianness>> {
+    data: &'d Contents,
     endian: Endianness,
-    sections: object::read::elf::SectionTable<'d, H, R>,
-    table: object::read::elf::SymbolTable<'d, H, R>,
-    /// All names at once: one read for each of a hundred thousand would take seconds. None if there is no table.
-    strings: &'d [u8],
+    sections: SectionTable<'d, H, &'d Contents>,
+    table: object::read::elf::SymbolTable<'d, H, &'d Contents>,
+    /// Where in the file the strings are: offset and length.
+    range: (u64, u64),
 }
 
-impl<'d, H, R> Opened<'d, H, R>
-where
-    H: object::read::elf::FileHeader<Endian = Endianness>,
-    R: ReadRef<'d>,
-{
-    fn new(data: R, which: SymbolTable) -> Result<Self, object::read::Error> {
+impl<'d, H: FileHeader<Endian = Endianness>> Opened<'d, H> {
+    fn new(data: &'d Contents, which: SymbolTable) -> Result<Self, object::read::Error> {
         let header = H::parse(data)?;
         let endian = header.endian()?;
         let sections = header.sections(endian, data)?;
         let table = sections.symbols(endian, data, which.kind())?;
-        let strings = if table.is_empty() {
-            &[]
+        let range = if table.is_empty() {
+            None
         } else {
             let strings = sections.section(table.string_section())?;
-            strings.data(endian, data)?
+            strings.file_range(endian)
         };
         Ok(Self {
+            data,
             endian,
             sections,
             table,
-            strings,
+            range: range.unwrap_or_default(),
         })
+    }
+
+    /// All names at once.
+    fn strings(&self) -> Result<&'d [u8], object::read::Error> {
+        if self.range.1 == 0 {
+            return Ok(&[]);
+        }
+        let strings = self.sections.section(self.table.string_section())?;
+        strings.data(self.endian, self.data)
     }
 }
 
-/// Longer names are none, bytes.
-const MAX_NAME: usize = 1 << 16;
+/// Strings that are read whole, whatever is wanted of them, bytes.
+const SMALL: u64 = 1 << 20;
 
-fn walk_symbols<'d, H, R>(
-    data: R,
+/// Strings are read whole if there are fewer bytes of them for each symbol that is wanted.
+const SPARSE: u64 = 512;
+
+fn walk_symbols<'d, H: FileHeader<Endian = Endianness>>(
+    data: &'d Contents,
     which: SymbolTable,
     mut is_wanted: impl FnMut(&ElfSymbol<'d>, usize) -> bool,
     mut visit: impl FnMut(ElfSymbol<'d>),
-) -> Result<(), object::read::Error>
-where
-    H: object::read::elf::FileHeader<Endian = Endianness>,
-    R: ReadRef<'d>,
-{
-    let Opened {
-        endian,
-        sections,
-        table,
-        strings: names,
-    } = Opened::<H, R>::new(data, which)?;
-    if table.is_empty() {
-        return Ok(());
-    }
-    // Names may overlap: looking for their ends must take no longer than reading them all.
-    let mut left = names.len().saturating_mul(8).saturating_add(MAX_NAME << 8);
-    let of_sections: Vec<(bool, u64)> = sections
+) -> Result<(), object::read::Error> {
+    let opened = Opened::<H>::new(data, which)?;
+    let endian = opened.endian;
+    let (_, len) = opened.range;
+    let of_sections: Vec<(bool, u64)> = opened
+        .sections
         .iter()
         .map(|section| {
             let is_code = section.sh_flags(endian).0 & elf::SHF_EXECINSTR.0 != 0;
@@ -181,16 +167,23 @@ where
             (is_code, start.saturating_add(size))
         })
         .collect();
-    for symbol in table.iter() {
+    let mut names = None;
+    // What is in memory anyway has its strings there.
+    if len < SMALL || data.file().is_none() || data.has_read(opened.range) {
+        names = Some(Names::of(opened.strings()?));
+    }
+    // Those that wait for their names: fewer than the table has, which counts.
+    let mut waiting: Vec<(ElfSymbol<'d>, usize)> = Vec::new();
+    for symbol in opened.table.iter() {
         let section = symbol.st_shndx(endian);
         let start = symbol.st_name(endian) as usize;
-        let is_nameless = matches!(names.get(start), None | Some(0));
+        let is_nameless = start == 0 || start as u64 >= len;
         if matches!(section, elf::SHN_UNDEF | elf::SHN_ABS) || is_nameless {
             continue;
         }
         let section = of_sections.get(usize::from(section.0)).copied();
         let (in_code, section_end) = section.unwrap_or((false, u64::MAX));
-        let mut wanted = ElfSymbol {
+        let symbol = ElfSymbol {
             name: &[],
             address: Svma(symbol.st_value(endian).into()),
             size: symbol.st_size(endian).into(),
@@ -200,19 +193,27 @@ where
             visibility: symbol.st_visibility().0,
             in_code,
         };
-        if !is_wanted(&wanted, start) {
+        if !is_wanted(&symbol, start) {
             continue;
         }
-        let name = names.get(start..).unwrap_or_default();
-        let name = name.get(..MAX_NAME).unwrap_or(name);
-        let ended = CStr::from_bytes_until_nul(name).ok().map(CStr::to_bytes);
-        let Some(rest) = left.checked_sub(ended.unwrap_or(name).len()) else {
-            break;
+        waiting.push((symbol, start));
+        if names.is_none() && waiting.len() as u64 * SPARSE > len {
+            names = Some(Names::of(opened.strings()?));
+        }
+        let Some(names) = &mut names else {
+            continue;
         };
-        left = rest;
-        if let Some(name) = ended {
-            wanted.name = name;
-            visit(wanted);
+        for (symbol, start) in waiting.drain(..) {
+            if let Some(name) = names.at(start) {
+                visit(ElfSymbol { name, ..symbol });
+            }
+        }
+    }
+    let starts: Vec<usize> = waiting.iter().map(|&(_, start)| start).collect();
+    let names = sparse_names(data, opened.range, &starts);
+    for ((symbol, _), name) in waiting.into_iter().zip(names) {
+        if let Some(name) = name {
+            visit(ElfSymbol { name, ..symbol });
         }
     }
     Ok(())
