@@ -16,7 +16,9 @@ fn parse_line(line: &str) -> Option<String> {
     let share: f64 = words.peek()?.strip_suffix('%')?.parse().ok()?;
     let row: Vec<&str> = words.collect();
     let row = row.join(" ");
-    let mut parts = ["[.] ", "[k] "].iter().filter_map(|level| row.split_once(level));
+    let mut parts = ["[.] ", "[k] "]
+        .iter()
+        .filter_map(|level| row.split_once(level));
     let (_, symbol) = parts.next()?;
     // Of address 0 there is no `0x`.
     let is_address = symbol.bytes().all(|byte| byte.is_ascii_hexdigit()) && symbol.len() == 16;
