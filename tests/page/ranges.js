@@ -65,8 +65,28 @@ async function sidesAreTheirRanges(tab, facts) {
   for (const view of ["table", "flame", "tree", "sandwich", "heat", "threads", "summary"]) {
     await tab.run(`rprofPage.set({ view: "${view}" })`);
   }
+  await noiseIsThatOfAllFunctions(tab);
   await theLinkHasBoth(tab, facts, both);
   await rangesThatOverlapAreNotJudged(tab, span);
+}
+
+/** Functions that are shown alone are judged by how all of them vary. @param {Tab} tab */
+async function noiseIsThatOfAllFunctions(tab) {
+  const [whole, ...moved] = await tab.run(`(() => {
+    const [{ key }] = rprofPage.rows("function");
+    const learned = (transforms) => {
+      rprofPage.set({ transforms });
+      const { inflation, shared } = rprofPage.ranges.changes(rprofPage.counts, rprofPage.state).judgeOf("time");
+      return { inflation, shared, parents: rprofPage.profile.parents.length };
+    };
+    const found = [[], ...["merge", "collapse", "self"].map((kind) => [{ kind, grouping: "function", key }]),
+      [{ kind: "show", grouping: "pattern", key: 0, text: "[aeiou]" }]].map(learned);
+    rprofPage.set({ transforms: [] });
+    return found;
+  })()`);
+  assert.equal(moved.length, 4);
+  for (const { inflation, shared } of moved) assert.deepEqual([inflation, shared], [whole.inflation, whole.shared]);
+  assert.ok(moved.some(({ parents }) => parents < whole.parents), "stacks are others");
 }
 
 /** Samples that both sides have are no two measurements. @param {Tab} tab @param {number} span */

@@ -231,6 +231,17 @@ class Profile {
     Object.assign(this, this.recorded);
   }
 
+  /**
+   * The same profile beside it, as it was recorded.
+   * @returns {Profile}
+   */
+  asRecorded() {
+    const profile = /** @type {Profile} */ (Object.assign(Object.create(Object.getPrototypeOf(this)), this));
+    profile.restore();
+    profile.forget();
+    return profile;
+  }
+
   /** Answers that were found in other stacks are none. */
   forget() {
     this.kept = this.found = this.matched = null;

@@ -4,6 +4,12 @@
 /** The ways in which ranges are compared, the usual one first: they are as long as somebody drew them. */
 const RANGE_MEASURES = /** @type {const} */ (["time", "run", "event"]);
 
+/**
+ * Transforms that make the time of some functions that of others.
+ * @type {Set<TransformKind>}
+ */
+const MOVES_TIME = new Set(["merge", "show", "self", "collapse"]);
+
 /** Functions that the sentence names, in each direction. */
 const MOST_NAMED = 3;
 
@@ -51,6 +57,29 @@ class RangeChanges {
     this.rows = this.count(new RowNodes(profile, this.rowOf), sides);
     /** @type {{[per: string]: number[]}} */
     this.known = {};
+    this.selection = selection;
+    this.against = against;
+  }
+
+  /**
+   * What rows are judged by: how much they vary is that of the functions as they were recorded. Where some of them are
+   * shown alone, or count for others, what all rows have in common may be what changed.
+   * @param {"event" | "run" | "time"} per
+   * @returns {Judge}
+   */
+  judgeOf(per) {
+    const { total, rows, profile, selection } = this;
+    const spans = this.measures.find((measure) => measure.per === "time")?.spans_ns ?? [1, 1];
+    const judge = new Judge(total, {
+      before: divisorOf(per, total.before, spans[0] / 1e9),
+      after: divisorOf(per, total.after, spans[1] / 1e9),
+    });
+    if (selection.transforms.some(({ kind }) => MOVES_TIME.has(kind))) {
+      const recorded = new RangeChanges(profile.asRecorded(), { ...selection, transforms: [] }, this.against);
+      const { inflation, shared } = recorded.judgeOf(per);
+      Object.assign(judge, { inflation, shared });
+    } else judge.learn(rows.map(({ own }) => own));
+    return judge;
   }
 
   /**
@@ -84,12 +113,7 @@ class RangeChanges {
    */
   judge(per) {
     const { total, rows, profile, rowOf } = this;
-    const spans = this.measures.find((measure) => measure.per === "time")?.spans_ns ?? [1, 1];
-    const judge = new Judge(total, {
-      before: divisorOf(per, total.before, spans[0] / 1e9),
-      after: divisorOf(per, total.after, spans[1] / 1e9),
-    });
-    judge.learn(rows.map(({ own }) => own));
+    const judge = this.judgeOf(per);
     const all = [...rows.flatMap(({ own, children }) => [own, children]), ...(per === "event" ? [] : [total])];
     const tested = all.flatMap((row) => {
       const value = judge.pValue(row);
