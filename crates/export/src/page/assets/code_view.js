@@ -236,7 +236,9 @@ class CodeView {
     this.notes.replaceChildren();
     // Names in brackets are of no function, and escaped ones are not what the file has.
     if (!isFunction || /^\[|\\/.test(name)) return;
-    const command = `rprof annotate -i perf.data ${quoted(name)}`;
+    const own = name.replace(/ \(inlined\)$/, "");
+    if (own !== name) this.said.append(" Inlined code is a part of its callers.");
+    const command = `rprof annotate -i perf.data ${quoted(own)}`;
     const copy = made("button", "Copy");
     copy.type = "button";
     copy.addEventListener("click", () => void copyText(command));

@@ -76,12 +76,17 @@ function counted(n, one, many) {
   return `${wholeNumber(n)} ${n === 1 ? one : many}`;
 }
 
+/** The folder of a Python function's file, as trampolines have it, and what is said of inlined functions. */
+const SAID_LAST = /(?<=^py::[^:]*:).*\/| \(inlined\)$/;
+
 /**
  * A name cut in the middle: its beginning and its end say most, and the number of a line all of it.
- * @param {string} name
+ * @param {string} whole
  * @param {number} most characters
  */
-function middleCut(name, most) {
+function middleCut(whole, most) {
+  if (whole.length <= most) return whole;
+  const name = whole.replace(SAID_LAST, "");
   if (name.length <= most) return name;
   const line = /:\d{1,9}$/.exec(name)?.[0].length ?? 0;
   const end = Math.max(Math.floor((most - 1) / 2), line < most - 1 ? line : 0);
