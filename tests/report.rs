@@ -14,6 +14,7 @@ mod screen;
 mod several;
 #[cfg(feature = "parquet")]
 mod tables;
+mod times;
 mod trees;
 
 use crate::common;

@@ -32,6 +32,7 @@ mod tasks;
 #[doc(hidden)]
 pub mod testing;
 pub mod text;
+mod time_slots;
 mod tree;
 mod unwound;
 pub mod view;
@@ -63,6 +64,7 @@ pub use span_times::SpanTimes;
 pub use strings::{StrId, Strings};
 pub use tally::{SampleCount, Tally, TallyParts};
 pub use tasks::{RecordedTask, TaskMapping, Tasks};
+pub use time_slots::{TimeSlots, UsedSlots};
 pub use tree::{Node, NodeLists, SelfTime, Tree, UseOrder};
 pub use unwound::{EndedStacks, Unwound};
 pub use waits::WAIT_DIMENSIONS;

@@ -2,7 +2,7 @@
 
 use crate::{
     About, Dimension, DimensionValue, EventKind, FrameId, Frames, Gaps, Sampling, SelfTime,
-    SpanTimes, StrId, Strings, Tree, Unwound, ValueSets, ValuesId, view,
+    SpanTimes, StrId, Strings, TimeSlots, Tree, Unwound, ValueSets, ValuesId, view,
 };
 use rprof_base::{Counted, Share};
 use rprof_untrusted::Untrusted;
@@ -128,6 +128,8 @@ pub struct Profile {
     pub idle: Option<FrameId>,
     /// How long spans of threads took, by name, if they were asked for.
     pub spans: Vec<SpanTimes>,
+    /// The slots of time of one recording's samples, where these are told apart by them ([`Dimension::Time`]).
+    pub time_slots: Option<TimeSlots>,
     /// How many records of each kind the file has, by the kernel's and perf's names.
     pub records: Vec<(String, u64)>,
     /// What could not be used, one sentence each.
@@ -162,6 +164,7 @@ impl Default for Profile {
             gaps: Gaps::default(),
             idle: None,
             spans: Vec::new(),
+            time_slots: None,
             records: Vec::new(),
             warnings: Vec::new(),
         }

@@ -138,6 +138,12 @@ impl<'a> Grouping<'a> {
         &self.by.dimensions
     }
 
+    /// How long slots of time are, nanoseconds, if samples are told apart by them.
+    pub(super) fn time_quantum_ns(&self) -> Option<u64> {
+        let has_slots = self.by.dimensions.contains(&Dimension::Time);
+        has_slots.then_some(self.by.time_quantum_ns)
+    }
+
     /// Whether the name of its thread matters for a sample.
     #[inline]
     pub(super) fn has_names(&self) -> bool {

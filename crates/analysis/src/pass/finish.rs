@@ -17,7 +17,7 @@ use rprof_abi::RecordKind;
 use rprof_base::Counted;
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_perfdata::{RecordedEvent, kind_name};
-use rprof_profile::{About, EventProfile, Loss, Profile, Sampling, Tally, UnnamedImage};
+use rprof_profile::{About, EventProfile, Loss, Profile, Sampling, Tally, TimeSlots, UnnamedImage};
 use rprof_symbols::Reason;
 
 /// Makes a profile of all that was counted; names and functions move into it.
@@ -40,6 +40,7 @@ pub(super) fn profile_of(
         unwound: counts.ends.named(&recording.index.history),
         gaps: recording.index.gaps.clone(),
         spans: recording.spans().map(Spans::times).unwrap_or_default(),
+        time_slots: time_slots(query, grouping),
         records: records(&recording.index),
         warnings: std::mem::take(&mut symbols.warnings),
         ..Profile::default()
@@ -56,6 +57,15 @@ pub(super) fn profile_of(
     add_unnamed(recording, unnamed, &mut profile);
     profile.warnings.extend(recording.warnings());
     profile
+}
+
+/// The slots that samples are told apart by; `None` if they are not, and if they stand for times that reach into other
+/// slots, or switches leave times out.
+fn time_slots(query: &Query<'_>, grouping: &Grouping<'_>) -> Option<TimeSlots> {
+    let samples = &query.samples;
+    let is_whole = !samples.source.is_derived() && samples.filter.switches.is_empty();
+    let quantum_ns = grouping.time_quantum_ns().filter(|_| is_whole)?;
+    Some(TimeSlots::new(quantum_ns, samples.asked_times()))
 }
 
 /// How many records there are of each kind, in the order of their numbers.

@@ -118,7 +118,12 @@ pub fn load(
     progress: &mut Progress<'_>,
 ) -> Result<Profile, Error> {
     check_filter(reader, &options.filter)?;
-    let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
+    let order = if options.group_by.dimensions.contains(&Dimension::Time) {
+        SampleOrder::AnyWithTimes
+    } else {
+        SampleOrder::Any
+    };
+    let recording = Recording::open(reader, &options.locator, order)?;
     load_with_path(&recording, options, None, progress).map(|(profile, _)| profile)
 }
 

@@ -1,6 +1,6 @@
 //! Tables for spreadsheets and tickets: CSV and Markdown.
 
-use super::{EventTables, Table, TableOptions};
+use super::{EventTables, Table, TableOptions, slots};
 use crate::quality::{quality_advice, quality_line};
 use crate::totals;
 use rprof_base::{Counted, Share};
@@ -129,6 +129,11 @@ pub fn write_markdown(
             let rows = table.left_out.counted(options);
             let share = Share::of(table.left_out.weight, table.totals.weight);
             writeln!(out, "\n{rows}, {share}%")?;
+        }
+        let slots = slots::lines(&table);
+        if !slots.is_empty() {
+            let slots: Vec<&str> = slots.iter().map(|line| line.trim()).collect();
+            writeln!(out, "\n{}", slots.join("; "))?;
         }
         writeln!(out)?;
     }

@@ -1,6 +1,6 @@
 //! Tables as JSON. `crates/JSON.md` says what is in it.
 
-use super::{Table, TableOptions, spans};
+use super::{Table, TableOptions, slots, spans};
 use crate::quality::{quality_advice, quality_line};
 use crate::tree::Graph;
 use rprof_profile::view::{FieldValue, LevelRow, Order, Pruning, Row};
@@ -103,6 +103,7 @@ fn write_table(table: &Table<'_>, json: &mut JsonWriter<'_>) {
         json.field("rows", table.left_out.rows);
         json.field("weight", table.left_out.weight);
     });
+    slots::write_json(table, json);
     json.key("rows").list(|json| {
         let mut rest = table.shown.as_slice();
         while !rest.is_empty() {

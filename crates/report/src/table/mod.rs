@@ -5,6 +5,7 @@ mod hierarchy;
 mod json;
 mod limit;
 mod separated;
+mod slots;
 mod spans;
 #[cfg(test)]
 mod tests;

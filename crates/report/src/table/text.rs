@@ -2,7 +2,7 @@
 
 use super::hierarchy::Levels;
 use super::limit::{hidden, limited};
-use super::{LAST_COLUMN, Layout, Table, TableOptions, separated, spans};
+use super::{LAST_COLUMN, Layout, Table, TableOptions, separated, slots, spans};
 use crate::quality::{quality_advice, quality_line, stacks_line};
 use crate::text::{Gives, gap, shrunk, split_tree_line};
 use crate::totals;
@@ -189,9 +189,23 @@ fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<Option<St
         let share = Share::of(table.left_out.weight, table.totals.weight);
         writeln!(out, "#\n# {rows}, {share}%")?;
     }
+    if !options.layout.quiet {
+        write_slots(table, out)?;
+    }
     writeln!(out)?;
     writeln!(out)?;
     Ok(lines.advice())
+}
+
+/// Writes which slots of time have no rows, if rows are by time.
+fn write_slots(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
+    let lines = slots::lines(table);
+    if !lines.is_empty() {
+        writeln!(out, "#")?;
+    }
+    let fit = table.options.layout.fit;
+    let mut lines = lines.iter().flat_map(|line| comment_lines(line, fit));
+    lines.try_for_each(|line| writeln!(out, "{line}"))
 }
 
 /// Writes the tree below a row, if there are trees.
