@@ -82,6 +82,17 @@ fn the_critical_path_is_that_of_what_the_end_waits_for() {
             .starts_with("# Critical path of waits_for_slow[")
     );
     assert!(text.stdout.contains("running            in_slow["));
+    let cpu_us = number(&all, "cpu_ns") / 1000;
+    let measured = format!(
+        "by context switches: {}.{:03} ms in all",
+        cpu_us / 1000,
+        cpu_us % 1000
+    );
+    assert!(
+        text.stdout.contains(&measured),
+        "{measured}: {}",
+        text.stdout
+    );
     let steps = run(rprof(["critical", "--steps", "-c", "waits_for_slow"]).arg(&file)).ok();
     let lines = steps.stdout.lines().filter(|line| !line.starts_with('#'));
     assert_eq!(lines.count(), all["steps"].as_array().unwrap().len());

@@ -3,7 +3,7 @@
 use super::table::TableOptions;
 use rprof_base::Counted;
 use rprof_profile::view::EventSet;
-use rprof_profile::{EventProfile, SampleCount};
+use rprof_profile::{EventKind, EventProfile, SampleCount};
 use std::io::{self, Write};
 
 /// What percentages are of, where a filter leaves samples out: perf's `--percentage`.
@@ -71,6 +71,12 @@ pub(crate) fn write_heading(
     if options.time_slices.is_some() {
         writeln!(out, "# Time: totals count only samples in this range")?;
     }
+    if set.leader.kind == EventKind::WallTime {
+        writeln!(
+            out,
+            "# CPU time is measured by context switches; without --wall it is estimated from samples"
+        )?;
+    }
     if !options.is_filtered {
         return Ok(());
     }
@@ -107,7 +113,19 @@ mod tests {
         let mut profile = testing::profile(&[("a;b", 1), ("a", 2)]);
         let event = &mut profile.events[0];
         (event.samples, event.weight) = (5, 50);
-        let options = TableOptions {
+        let options = options(is_filtered, percentage, time_slices);
+        let mut out = Vec::new();
+        let sets = EventSets::Recorded.of(&profile);
+        write_heading(&sets[0], &options, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn options(
+        is_filtered: bool,
+        percentage: Percentage,
+        time_slices: Option<String>,
+    ) -> TableOptions {
+        TableOptions {
             columns: Columns::of(&[], Weighing::Own),
             hierarchy: false,
             spans: false,
@@ -120,11 +138,7 @@ mod tests {
             time_slices,
             colors: false,
             layout: Layout::default(),
-        };
-        let mut out = Vec::new();
-        let sets = EventSets::Recorded.of(&profile);
-        write_heading(&sets[0], &options, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        }
     }
 
     #[test]
@@ -142,6 +156,20 @@ mod tests {
         assert!(relative.starts_with("# Samples: 2 of event "), "{relative}");
         let last = "\n# All: 5 samples, event count 50 (percentages are of the samples shown)\n";
         assert!(relative.ends_with(last), "{relative}");
+    }
+
+    #[test]
+    fn time_on_cpus_is_said_to_be_measured_where_waits_count_too() {
+        let said = "# CPU time is measured by context switches";
+        let options = options(false, Percentage::Absolute, None);
+        for (kind, is_said) in [(EventKind::WallTime, true), (EventKind::CpuTime, false)] {
+            let mut profile = testing::profile(&[("a", 1)]);
+            profile.events[0].kind = kind;
+            let mut out = Vec::new();
+            let sets = EventSets::Recorded.of(&profile);
+            write_heading(&sets[0], &options, &mut out).unwrap();
+            assert_eq!(String::from_utf8(out).unwrap().contains(said), is_said);
+        }
     }
 
     #[test]

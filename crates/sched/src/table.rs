@@ -99,7 +99,7 @@ impl SchedSort {
 fn write_threads(threads: &[ThreadAccount], wall_ns: u64, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "# {} in {} s; times in ms",
+        "# {} in {} s; times in ms, measured by context switches (rprof report estimates CPU time from samples)",
         Counted::new(threads.len() as u64, "thread", "threads"),
         Moment(wall_ns)
     )?;

@@ -129,6 +129,12 @@ impl FunctionTable<'_> {
              (Path;\n# Run: without waits; Self: without what it calls). The path has {} on CPUs.",
             Counted::new(self.report.n_samples(), "sample", "samples")
         )?;
+        writeln!(
+            out,
+            "# CPU time is measured by context switches: {} ms in all. rprof report estimates it from samples (except with \
+             --wall).",
+            Millis(self.report.cpu_ns())
+        )?;
         if self.report.is_part {
             writeln!(out, "# CPU and Wall are of the whole recording.")?;
         }
