@@ -2,12 +2,13 @@
 
 use crate::common::{corpus, fixtures, needs, perf, rprof, run, scratch};
 use crate::script::program;
-use rprof_abi::record::TextPoke;
+use rprof_abi::record::{Comm, Switch, SwitchCpuWide, TextPoke};
 use rprof_abi::{
     AttrFlags, Endian, Misc, PerfEventAttr, Record, SampleId, SampleLayout, SampleType, event_type,
 };
 use rprof_perfdata::{Writer, WrittenEvent};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 /// perf's flags that we have.
 const KINDS: [&str; 8] = [
@@ -111,13 +112,16 @@ fn rounds_end_where_perf_says_so() {
     assert!(n_rounds >= 2, "{n_rounds}");
 }
 
-/// Nobody can be made to patch the kernel here: the records are written.
-#[test]
-fn changes_of_the_kernels_code_are_printed_as_by_perf() {
-    needs!(perf);
+/// A recording of records, each with its time in seconds and its thread.
+fn written(records: &[(Misc, Record<'_>, u64, i32)]) -> (TempDir, PathBuf) {
     let dir = scratch();
     let file = dir.path().join("perf.data");
-    let bits = [SampleType::IDENTIFIER, SampleType::TID, SampleType::TIME];
+    let bits = [
+        SampleType::IDENTIFIER,
+        SampleType::TID,
+        SampleType::TIME,
+        SampleType::CPU,
+    ];
     let attr = PerfEventAttr {
         kind: event_type::SOFTWARE,
         config: 9,
@@ -128,23 +132,17 @@ fn changes_of_the_kernels_code_are_printed_as_by_perf() {
         ..PerfEventAttr::default()
     };
     let layout = SampleLayout::new(&attr, Endian::NATIVE);
-    let code: Vec<u8> = (0..20).collect();
-    let mut records = Vec::new();
-    for (time_ns, old, new) in [(1, 5, 5), (2, 16, 20), (3, 0, 17)] {
-        let poke = Record::TextPoke(TextPoke {
-            addr: 0xffff_ffff_8100_0010,
-            old: &code[..old],
-            new: &code[..new],
-        });
+    let mut bytes = Vec::new();
+    for (misc, record, seconds, tid) in records {
         let id = SampleId {
             id: Some(1),
             pid: Some(7),
-            tid: Some(7),
-            time_ns: Some(time_ns * 1_000_000_000),
+            tid: Some(*tid),
+            time_ns: Some(seconds * 1_000_000_000),
+            cpu: Some(3),
             ..SampleId::default()
         };
-        poke.encode(Misc::KERNEL, &id, &layout, &mut records)
-            .unwrap();
+        record.encode(*misc, &id, &layout, &mut bytes).unwrap();
     }
     let event = WrittenEvent {
         name: "dummy".to_owned(),
@@ -153,9 +151,90 @@ fn changes_of_the_kernels_code_are_printed_as_by_perf() {
     };
     let opened = std::fs::File::create(&file).unwrap();
     let mut writer = Writer::start(opened, &file, &[event], Vec::new()).unwrap();
-    writer.write(&records).unwrap();
+    writer.write(&bytes).unwrap();
     writer.finish(Vec::new()).unwrap();
+    (dir, file)
+}
+
+/// Nobody can be made to patch the kernel here: the records are written.
+#[test]
+fn changes_of_the_kernels_code_are_printed_as_by_perf() {
+    needs!(perf);
+    let code: Vec<u8> = (0..20).collect();
+    let poke = |(time, old, new): (u64, usize, usize)| {
+        let poke = Record::TextPoke(TextPoke {
+            addr: 0xffff_ffff_8100_0010,
+            old: &code[..old],
+            new: &code[..new],
+        });
+        (Misc::KERNEL, poke, time, 7)
+    };
+    let (_dir, file) = written(&[(1, 5, 5), (2, 16, 20), (3, 0, 17)].map(poke));
     assert_eq!(same(&file, &["--show-text-poke-events"]), 3);
+}
+
+#[test]
+fn switches_are_in_json_too() {
+    let out = Misc::SWITCH_OUT;
+    let preempted = Misc(out.0 | Misc::SWITCH_OUT_PREEMPT.0);
+    let wide = |other: i32| {
+        Record::SwitchCpuWide(SwitchCpuWide {
+            next_prev_pid: other,
+            next_prev_tid: other + 1,
+        })
+    };
+    let comm = Record::Comm(Comm {
+        pid: 7,
+        tid: 8,
+        comm: b"worker",
+    });
+    let (_dir, file) = written(&[
+        (Misc::default(), comm, 1, 8),
+        (preempted, Record::Switch(Switch), 2, 8),
+        (Misc::default(), Record::Switch(Switch), 3, 8),
+        (out, wide(40), 4, 8),
+        (Misc::default(), wide(50), 5, 8),
+    ]);
+    let lines = |flags: &[&str]| {
+        let mut script = rprof(["script", "--json"]);
+        let text = run(script.args(flags).arg("-i").arg(&file)).ok().stdout;
+        let lines = text.lines().skip(1);
+        let lines = lines.map(|line| serde_json::from_str(line).expect(line));
+        lines.collect::<Vec<serde_json::Value>>()
+    };
+    let head = |record: &str, second: u64| {
+        serde_json::json!({
+            "record": record, "time_ns": second * 1_000_000_000, "cpu": 3, "pid": 7, "tid": 8, "comm": "worker",
+        })
+    };
+    let with = |mut head: serde_json::Value, more: serde_json::Value| {
+        let more = more.as_object().unwrap().clone();
+        head.as_object_mut().unwrap().extend(more);
+        head
+    };
+    let expected = [
+        with(
+            head("SWITCH", 2),
+            serde_json::json!({"switch": "out", "preempted": true}),
+        ),
+        with(head("SWITCH", 3), serde_json::json!({"switch": "in"})),
+        with(
+            head("SWITCH_CPU_WIDE", 4),
+            serde_json::json!({"switch": "out", "preempted": false, "next_pid": 40, "next_tid": 41}),
+        ),
+        with(
+            head("SWITCH_CPU_WIDE", 5),
+            serde_json::json!({"switch": "in", "prev_pid": 50, "prev_tid": 51}),
+        ),
+    ];
+    assert_eq!(lines(&["--show-switch-events"]), expected);
+    assert_eq!(lines(&[]), [] as [serde_json::Value; 0]);
+    let late = ["--show-switch-events", "--time", "4,4", "-F", "time"];
+    let keys = |line: &serde_json::Value| line.as_object().unwrap().len();
+    assert_eq!(lines(&late).iter().map(keys).collect::<Vec<_>>(), [6]);
+    let mut tasks = rprof(["script", "--json", "--show-task-events", "-i"]);
+    let said = run(tasks.arg(&file)).fails(2);
+    assert!(said.contains("--show-task-events"), "{said}");
 }
 
 #[test]

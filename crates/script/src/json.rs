@@ -2,8 +2,8 @@
 
 use crate::fields::{Field, FieldSet};
 use crate::line::{Layout, Lines};
-use rprof_abi::Sample;
-use rprof_analysis::{ResolvedSample, about, comm_text};
+use rprof_abi::{Misc, Record, Sample};
+use rprof_analysis::{OrderedRecord, ResolvedSample, about, comm_text};
 use rprof_perfdata::Reader;
 use rprof_profile::FieldOrder;
 use rprof_untrusted::{JsonLayout, JsonWriter};
@@ -49,6 +49,50 @@ pub(crate) fn append(
     json.object(|json| write_sample(lines, layout, resolved, json));
     json.end_line();
     *out = json.into_text();
+}
+
+/// Appends a context switch, a line.
+pub(crate) fn append_switch(layout: &Layout<'_>, record: &OrderedRecord<'_>, out: &mut Vec<u8>) {
+    let mut json = JsonWriter::after(mem::take(out), JsonLayout::Compact);
+    json.object(|json| write_switch(layout, record, json));
+    json.end_line();
+    *out = json.into_text();
+}
+
+/// Writes whose switch it is, where and when, as far as these fields are asked for, and which way it goes.
+fn write_switch(layout: &Layout<'_>, record: &OrderedRecord<'_>, json: &mut JsonWriter<'_>) {
+    let fields = layout.fields.get(record.event).copied();
+    let asked = |field: Field| fields.is_some_and(|fields| fields.has(field));
+    let recording = layout.query.recording;
+    let (id, misc) = (&record.id, record.raw.misc);
+    json.field("record", record.record.kind().name().unwrap_or("UNKNOWN"));
+    json.field_if("time_ns", id.time_ns.filter(|_| asked(Field::Time)));
+    json.field_if("cpu", id.cpu.filter(|_| asked(Field::Cpu)));
+    let pid = id.pid.filter(|_| asked(Field::Pid));
+    json.field_if("pid", pid.map(i64::from));
+    let tid = id.tid.filter(|_| asked(Field::Tid));
+    json.field_if("tid", tid.map(i64::from));
+    if let Some(tid) = id.tid.filter(|_| asked(Field::Comm)) {
+        let task = record.task(recording, tid);
+        let comm = comm_text(&recording.index.history, task);
+        json.field("comm", comm.raw());
+    }
+    let is_out = misc.has(Misc::SWITCH_OUT);
+    json.field("switch", if is_out { "out" } else { "in" });
+    if is_out {
+        json.field("preempted", misc.has(Misc::SWITCH_OUT_PREEMPT));
+    }
+    if let Record::SwitchCpuWide(other) = &record.record {
+        let names = if is_out {
+            ["next_pid", "next_tid"]
+        } else {
+            ["prev_pid", "prev_tid"]
+        };
+        let ids = [other.next_prev_pid, other.next_prev_tid];
+        for (name, id) in names.into_iter().zip(ids) {
+            json.field(name, i64::from(id));
+        }
+    }
 }
 
 fn write_sample(

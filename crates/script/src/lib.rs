@@ -67,7 +67,7 @@ pub struct ScriptOptions {
     pub times: Times,
     /// JSON, a line a sample, instead of text.
     pub json: bool,
-    /// Which records are printed beside samples; in JSON there are none.
+    /// Which records are printed beside samples; in JSON, only switches.
     pub records: ShownRecords,
     /// Where to look for binaries.
     pub locator: Locator,
@@ -166,7 +166,7 @@ pub fn write_script(
     }
     let mut counted = CountedWrite { out, n_bytes: 0 };
     let records = if options.json {
-        ShownRecords::default()
+        options.records.of_json()
     } else {
         options.records
     };

@@ -97,6 +97,10 @@ impl<'a> OrderedPass for ScriptPass<'a> {
     }
 
     fn record(&self, record: &OrderedRecord<'_>, out: &mut Vec<u8>) {
-        records::append(self.layout, record, out);
+        if self.layout.json {
+            json::append_switch(self.layout, record, out);
+        } else {
+            records::append(self.layout, record, out);
+        }
     }
 }

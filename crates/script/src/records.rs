@@ -54,6 +54,14 @@ impl ShownRecords {
         }
     }
 
+    /// Those that JSON has.
+    pub(crate) fn of_json(self) -> Self {
+        Self {
+            switches: self.switches,
+            ..Self::default()
+        }
+    }
+
     /// Whether there are any.
     pub(crate) fn any(self) -> bool {
         self != Self::default()

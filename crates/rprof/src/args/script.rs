@@ -63,13 +63,12 @@ pub(crate) struct ScriptArgs {
     #[arg(short = 'g', long, value_name = "LANGUAGE", hide = true)]
     pub(crate) gen_script: Option<String>,
 
-    /// Print JSON, one line per sample (docs: crates/JSON.md)
+    /// Print JSON, one line per sample, and per context switch with --show-switch-events (docs: crates/JSON.md)
     #[arg(
         long,
         conflicts_with_all = [
             "deltatime", "reltime", "show_task_events", "show_mmap_events", "show_namespace_events",
-            "show_cgroup_events", "show_switch_events", "show_lost_events", "show_bpf_events", "show_text_poke_events",
-            "show_round_events",
+            "show_cgroup_events", "show_lost_events", "show_bpf_events", "show_text_poke_events", "show_round_events",
             "header", "header_only", "show_info",
         ]
     )]
