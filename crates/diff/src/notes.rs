@@ -6,7 +6,7 @@ use crate::per::Per;
 use crate::recordings::{NamedRun, Recordings, event_of};
 use rprof_base::{Counted, Share, StackEnd};
 use rprof_profile::difference::Side;
-use rprof_profile::{Quality, Sampling, Thinning};
+use rprof_profile::{EventKind, Quality, Sampling, Thinning};
 
 /// The sentences.
 pub(crate) fn of(
@@ -25,6 +25,7 @@ pub(crate) fn of(
     notes.extend(events(recordings));
     notes.extend(sampling(recordings));
     notes.extend(recordings.all().filter_map(|(_, one)| missing(one)));
+    notes.extend(short_waits(recordings));
     notes.extend(few(recordings, per));
     notes.extend(surer(recordings));
     notes
@@ -198,6 +199,32 @@ fn missing(one: &NamedRun) -> Option<String> {
     (!said.is_empty()).then(|| format!("{}: {}", one.name, said.join(", ")))
 }
 
+/// What Children of functions lack where short waits have no user stacks, on purpose, and are many.
+fn short_waits(recordings: &Recordings) -> Option<String> {
+    const MANY: Share = Share::from_percent(1.0);
+    let shortest = |one: &NamedRun| -> Option<String> {
+        let run = &one.run;
+        let is_of_waits = |kind| matches!(kind, EventKind::OffCpuTime | EventKind::WallTime);
+        let has_waits = run.events.iter().any(|event| is_of_waits(event.kind));
+        let holes = Share::of(run.unwound.ended(StackEnd::Hole), run.unwound.samples());
+        let ms = run.about.off_cpu().filter(|ms| ms.parse() != Ok(0.0))?;
+        (has_waits && holes >= MANY).then(|| ms.to_owned())
+    };
+    let mut all: Vec<String> = recordings
+        .all()
+        .filter_map(|(_, one)| shortest(one))
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    (!all.is_empty()).then(|| {
+        format!(
+            "waits under {} ms have no user stacks: Children of functions in user space lack them, and change if waits \
+             become longer or shorter than that (rprof record --off-cpu=0 keeps all stacks)",
+            all.join(" or ")
+        )
+    })
+}
+
 /// What makes an answer of one recording a side surer.
 fn surer(recordings: &Recordings) -> Option<String> {
     recordings.are_single().then(|| {
@@ -230,4 +257,68 @@ fn few(recordings: &Recordings, per: &Per) -> Option<String> {
         _ => "",
     };
     Some(few + shares)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_profile::run::{Run, RunEvent};
+    use rprof_profile::{EndedStacks, Loss, SampleCount, Unwound};
+
+    fn run(kind: EventKind, flag: &str, n_holes: u64) -> NamedRun {
+        let mut run = Run::default();
+        let words = ["rprof", "record", flag, "--", "./program"];
+        run.about.command = words.map(str::to_owned).to_vec();
+        let ends = [
+            (StackEnd::Complete, 1000 - n_holes),
+            (StackEnd::Hole, n_holes),
+        ];
+        run.unwound = Unwound::of(ends.into_iter().map(|(end, samples)| EndedStacks {
+            end,
+            image: None,
+            samples,
+        }));
+        run.events.push(RunEvent {
+            name: "offcpu-time".to_owned(),
+            kind,
+            sampling: Sampling::Mixed,
+            all: SampleCount::default(),
+            loss: Loss::default(),
+            has_stacks: true,
+            blocks: Vec::new(),
+            groups: Vec::new(),
+            rows: Vec::new(),
+            namesakes: Vec::new(),
+        });
+        NamedRun {
+            name: "perf.data".to_owned(),
+            run,
+        }
+    }
+
+    #[test]
+    fn waits_that_have_no_stacks_on_purpose_are_said_to_be_missing() {
+        use EventKind::{CpuTime, OffCpuTime, WallTime};
+        let said = |before, after| {
+            short_waits(&Recordings {
+                before: vec![before],
+                after: vec![after],
+            })
+        };
+        let whole = || run(OffCpuTime, "--off-cpu=0", 500);
+        let both = said(
+            run(WallTime, "--off-cpu", 10),
+            run(WallTime, "--off-cpu=5", 10),
+        );
+        assert!(both.unwrap().starts_with("waits under 1 or 5 ms have no"));
+        let one = said(run(OffCpuTime, "--off-cpu", 500), whole()).unwrap();
+        assert!(
+            one.starts_with("waits under 1 ms have no user stacks"),
+            "{one}"
+        );
+        // Few of them, none of them, other events.
+        let few = said(run(OffCpuTime, "--off-cpu", 9), whole());
+        let of_cpu = said(run(CpuTime, "--off-cpu", 500), run(OffCpuTime, "-g", 500));
+        assert_eq!((few, of_cpu), (None, None));
+    }
 }
