@@ -325,6 +325,13 @@ fn where_there_is_no_screen_the_report_comes_instead() {
 }
 
 #[test]
+fn rows_of_source_lines_are_refused_in_a_line() {
+    let said = run(&mut rprof(["tui", "-s", "dso,srcline"])).fails(2);
+    let expected = "rprof report -s srcline; in rprof tui, press a on a function\n";
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
 fn an_event_that_there_is_not_is_an_error_with_and_without_a_screen() {
     let expected = "rprof: error: no event 'nosuch' in the recording; it has cpu-clock:u";
     let script = format!(

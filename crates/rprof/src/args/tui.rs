@@ -46,10 +46,16 @@ struct SortKeys(Vec<SortKey>);
 fn parse_keys(text: &str) -> Result<SortKeys, String> {
     let mut keys: Vec<SortKey> = Vec::new();
     for name in text.split(',') {
-        match SortKey::parse(name.trim()).filter(is_shown) {
+        match SortKey::parse(name.trim()) {
             Some(key) if keys.contains(&key) => {}
-            Some(key) => keys.push(key),
-            None => {
+            Some(key) if is_shown(key) => keys.push(key),
+            Some(key) if key.is_of_lines() => {
+                let name = key.name();
+                return Err(format!(
+                    "rows of source lines are in rprof report -s {name}; in rprof tui, press a on a function"
+                ));
+            }
+            _ => {
                 return Err(
                     "expected comm, dso, sym, pid, tid, cpu, cause, state and waker, separated by commas (rprof \
                      report supports more keys)"
@@ -62,8 +68,8 @@ fn parse_keys(text: &str) -> Result<SortKeys, String> {
 }
 
 /// Whether rows can be grouped by a key.
-fn is_shown(key: &SortKey) -> bool {
-    SortKey::BROWSED.contains(key) || is_of_waits(key)
+fn is_shown(key: SortKey) -> bool {
+    SortKey::BROWSED.contains(&key) || is_of_waits(&key)
 }
 
 /// Whether only waits have values in a key.
@@ -154,6 +160,12 @@ mod tests {
         );
         assert!(parse_keys("cause,waker").is_ok());
         assert!(parse_keys("pid,cpu").is_ok());
-        assert!(parse_keys("srcline").is_err() && parse_keys("").is_err());
+        let unknown = parse_keys("x").unwrap_err();
+        assert_eq!(
+            (parse_keys("dso,"), parse_keys("mem")),
+            (Err(unknown.clone()), Err(unknown))
+        );
+        let said = parse_keys("sym,srcline").unwrap_err();
+        assert!(said.contains("rprof report -s srcline;"), "{said}");
     }
 }

@@ -102,6 +102,13 @@ impl App {
             match SortKey::parse(name.trim()) {
                 Some(key) if keys.contains(&key) => {}
                 Some(key) if known.contains(&key) => keys.push(key),
+                // Stacks here are of functions.
+                Some(key) if key.is_of_lines() => {
+                    let name = key.name();
+                    return Err(format!(
+                        "source lines: a on a function, or report -s {name}"
+                    ));
+                }
                 // It never shows who woke a thread.
                 Some(key @ (CAUSE | STATE)) if self.cx.is_live && has_waits => {
                     return Err(format!("start rprof top with -s {}", key.name()));

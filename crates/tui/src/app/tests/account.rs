@@ -119,6 +119,14 @@ fn what_waits_are_for_groups_rows_once_it_is_read() {
 }
 
 #[test]
+fn rows_of_source_lines_are_said_to_be_elsewhere() {
+    let mut app = chosen();
+    press(&mut app, "oo,srcfile<Enter>");
+    let said = "source lines: a on a function, or report -s srcfile";
+    assert!(screen(&app).contains(said), "{}", screen(&app));
+}
+
+#[test]
 fn samples_that_were_given_up_come_too_late() {
     let mut app = chosen();
     let wanted = asked(press(&mut app, "w"));
