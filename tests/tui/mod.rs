@@ -2,6 +2,7 @@
 
 mod code;
 mod live;
+mod reading;
 mod terminal;
 mod waiting;
 

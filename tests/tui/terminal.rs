@@ -1,7 +1,7 @@
 //! A terminal: tmux has one, gets keys, and says what is on the screen.
 
 use crate::common::{needs, scratch, tool};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ impl Terminal {
     }
 
     /// A file in its folder.
-    pub(crate) fn path(&self, name: &str) -> std::path::PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
@@ -97,6 +97,18 @@ impl Terminal {
         }
     }
 
+    /// Waits until there is a file, and returns its path.
+    #[track_caller]
+    pub(crate) fn wait_for_path(&self, name: &str) -> PathBuf {
+        let begin = Instant::now();
+        let path = self.path(name);
+        while !path.exists() {
+            assert!(begin.elapsed() < LONGEST, "{name} was not made");
+            thread::sleep(STEP);
+        }
+        path
+    }
+
     /// Makes it larger or smaller.
     #[track_caller]
     pub(crate) fn resize(&self, columns: u32, lines: u32) {
@@ -121,6 +133,22 @@ impl Terminal {
         self.ok(&["display-message", "-p", "#{alternate_on}"])
             .trim()
             == "1"
+    }
+
+    /// Waits until what runs in it takes keys as they are pressed.
+    #[track_caller]
+    pub(crate) fn wait_for_keys(&self) {
+        let tty = self.ok(&["display-message", "-p", "#{pane_tty}"]);
+        let begin = Instant::now();
+        loop {
+            let mut stty = tool("stty");
+            let said = stty.args(["-a", "-F", tty.trim()]).output().unwrap();
+            if String::from_utf8_lossy(&said.stdout).contains("-icanon") {
+                return;
+            }
+            assert!(begin.elapsed() < LONGEST, "{}", self.screen());
+            thread::sleep(STEP);
+        }
     }
 
     /// Waits for a text, and returns the screen.

@@ -9,6 +9,18 @@ use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+/// From now on, only this thread writes to stderr: the program ends, and what others say of their work matters no more.
+/// Clears a progress line.
+#[cfg(feature = "tui")]
+pub(crate) fn hush() {
+    let mut stderr = std::io::stderr().lock();
+    if stderr.is_terminal() {
+        let _ = write!(stderr, "\r\x1b[K");
+    }
+    // Never unlocked.
+    std::mem::forget(stderr);
+}
+
 /// A line of information.
 pub(crate) fn line(message: impl Display) {
     // A reader that has gone away must not end a recording.

@@ -35,4 +35,4 @@ pub use face::{
     ScopeAnswer, TuiData, TuiUpdate, WantedCode, WantedComparison,
 };
 pub use look::{Background, Colors, Look};
-pub use run::{RunError, Wires, run};
+pub use run::{EarlyKeys, RunError, Wires, run};

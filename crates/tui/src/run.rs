@@ -3,6 +3,8 @@
 mod background;
 mod beside;
 mod bounded;
+mod error;
+mod first_read;
 mod keyboard;
 mod message;
 mod terminal;
@@ -14,6 +16,8 @@ use crate::keys::is_interrupt;
 use crate::look::Colors;
 use beside::Beside;
 use crossbeam_channel::{Receiver, unbounded};
+pub use error::RunError;
+pub use keyboard::EarlyKeys;
 use keyboard::{Keyboard, listen};
 use message::Message;
 use ratatui_crossterm::crossterm::terminal::size as terminal_size;
@@ -23,20 +27,6 @@ use std::io::{self, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 use terminal::Screen;
-
-/// The interface cannot go on.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The terminal cannot be used.
-    #[error("using the terminal")]
-    Terminal(#[from] io::Error),
-    /// Nobody has the terminal any more.
-    #[error("the terminal is gone")]
-    Gone,
-    /// A signal came that ends programs: its number.
-    #[error("ended by signal {0}")]
-    Ended(i32),
-}
 
 /// How long signals and keys are waited for at once.
 const TICK: Duration = Duration::from_millis(50);
@@ -57,6 +47,8 @@ pub struct Wires {
     pub signals: Option<Signals>,
     /// Gets a line for each key: how long its answer took, in microseconds.
     pub log: Option<Box<dyn Write>>,
+    /// Obeyed first.
+    pub early: EarlyKeys,
 }
 
 impl Wires {
@@ -70,7 +62,20 @@ impl Wires {
             updates: crossbeam_channel::never(),
             signals: Some(Signals::block_on_screen()?),
             log,
+            early: EarlyKeys::default(),
         })
+    }
+
+    /// Reads what the interface is to show; `None` if somebody leaves meanwhile (ESC, q). The terminal shows what reading
+    /// says, and is as it was before after that. Other keys are for the interface.
+    ///
+    /// # Errors
+    /// If a signal ends it, or the terminal is gone.
+    pub fn read<T: Send + 'static>(
+        &mut self,
+        read: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Option<T>, RunError> {
+        first_read::read(read, self.signals.as_ref(), &mut self.early)
     }
 }
 
@@ -90,6 +95,7 @@ pub fn run(app: &mut App, face: &mut dyn Face, wires: Wires) -> Result<(), RunEr
         mut updates,
         signals,
         log,
+        early,
     } = wires;
     let (columns, lines) = bounded::used(app.cx.size.0, app.cx.size.1);
     app.input(&Input::Size(columns, lines));
@@ -101,7 +107,7 @@ pub fn run(app: &mut App, face: &mut dyn Face, wires: Wires) -> Result<(), RunEr
         asked = Some(Instant::now());
     }
     let (sender, inputs) = unbounded();
-    listen(sender);
+    listen(sender, early);
     let mut looped = Loop {
         app,
         face,
@@ -112,7 +118,10 @@ pub fn run(app: &mut App, face: &mut dyn Face, wires: Wires) -> Result<(), RunEr
         early: VecDeque::new(),
         beside: Beside::new(),
     };
-    looped.settle(&mut screen)?;
+    if looped.settle(&mut screen)? {
+        looped.hear_last(asked);
+        return Ok(());
+    }
     looped.draw(&mut screen)?;
     loop {
         let message = looped.next(&mut updates, &mut screen)?;
@@ -123,11 +132,7 @@ pub fn run(app: &mut App, face: &mut dyn Face, wires: Wires) -> Result<(), RunEr
             asked = None;
         }
         if looped.obey(message, &mut screen)? {
-            if let Some(asked) = asked
-                && !looped.early.iter().any(is_answer)
-            {
-                hear_answer(&looped.inputs, asked + LATE);
-            }
+            looped.hear_last(asked);
             return Ok(());
         }
         if is_seen {
@@ -299,6 +304,15 @@ impl Loop<'_> {
             }
         }
         Ok(false)
+    }
+
+    /// At the end: waits for the answer to what the terminal was asked at that time, if it has not come yet.
+    fn hear_last(&self, asked: Option<Instant>) {
+        if let Some(asked) = asked
+            && !self.early.iter().any(is_answer)
+        {
+            hear_answer(&self.inputs, asked + LATE);
+        }
     }
 
     fn draw(&mut self, screen: &mut Screen) -> io::Result<()> {

@@ -22,6 +22,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/ringbuf/src/sys/mount.rs",
     "crates/ringbuf/src/sys/ptrace.rs",
     "crates/ringbuf/src/sys/rights.rs",
+    "crates/ringbuf/src/sys/keys.rs",
     "crates/ringbuf/src/sys/signals.rs",
 ];
 

@@ -8,6 +8,7 @@
 mod calls;
 mod counting;
 mod files;
+mod keys;
 mod memory;
 mod mount;
 pub mod ptrace;
@@ -20,6 +21,7 @@ pub(crate) use calls::read;
 pub use counting::enable_own_counters;
 pub(crate) use counting::{READS_COUNTERS, cycles, performance_counter};
 pub use files::{OpenFilesLimit, stack_limit};
+pub use keys::KeyByKey;
 pub use memory::{give_back_free_memory, reuse_free_memory};
 pub use mount::{detached_tracefs, mount_tracefs};
 pub use rights::Rights;

@@ -11,8 +11,8 @@ use rprof_profile::SampledProfile;
 use rprof_record::{NextSegment, RecordedSegment, Segments};
 use rprof_report::{quality_advice, quality_line};
 use rprof_tui::{
-    App, Face, Look, SampleScope, SaveForm, Saved, TuiData, TuiSettings, TuiUpdate, WantedCode,
-    WantedComparison, Wires, run,
+    App, EarlyKeys, Face, Look, SampleScope, SaveForm, Saved, TuiData, TuiSettings, TuiUpdate,
+    WantedCode, WantedComparison, Wires, run,
 };
 use std::collections::VecDeque;
 use std::io;
@@ -118,6 +118,7 @@ impl Interface {
             updates: self.from,
             signals: None,
             log: log()?,
+            early: EarlyKeys::default(),
         };
         let shown = run(&mut app, &mut face, wires);
         self.shared.is_over.store(true, Ordering::Relaxed);

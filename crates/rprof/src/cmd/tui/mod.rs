@@ -20,7 +20,7 @@ use crossbeam_channel::unbounded;
 use face::TerminalFace;
 use rprof_profile::Account;
 use rprof_profile::view::SortKey;
-use rprof_tui::{App, RunError, SampleScope, TuiSettings, Wires, run as run_interface};
+use rprof_tui::{App, RunError, SampleScope, TuiData, TuiSettings, Wires, run as run_interface};
 use samples::SampleReader;
 use std::fs::File;
 use std::io::{self, Write};
@@ -42,13 +42,20 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
     args.check_keys().map_err(usage)?;
     // Threads that nobody waits for use them until the program ends.
     let args: &'static TuiArgs = Box::leak(Box::new(args));
-    let opened = OpenedRecordings::open(&args.input.recordings, &args.input.samples)?;
-    let reading = SampleReader { args, opened };
-    let scope = SampleScope {
-        account: args.input.filter().account,
-        by: SortKey::dimensions(&args.keys()),
+    // Before threads start: they are to block the same signals.
+    let mut wires = Wires::of(|| Box::new(io::stdout()), log()?)?;
+    let (reading, data) = match wires.read(move || first_samples(args)) {
+        Ok(Some(read)) => read?,
+        Ok(None) => {
+            say::hush();
+            return Ok(ExitCode::SUCCESS);
+        }
+        Err(error) => {
+            say::hush();
+            return ended(error);
+        }
     };
-    let data = reading.data(&scope)?;
+    let account = data.scope.account;
     let reader = &reading.opened.first;
     let profile = &data.sampled.profile;
     let event = choose(profile, args.event.as_deref())?.unwrap_or(0);
@@ -69,18 +76,14 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
     let locator = args.input.options(reader).locator;
     let has_waits = !data.accounts.is_empty();
     let mut app = App::new(data, settings);
-    if has_waits && scope.account == Account::OnCpu {
+    if has_waits && account == Account::OnCpu {
         app.say("time on CPUs; w: time spent waiting, or both");
     }
     let (asked, wanted) = unbounded();
     let (reads, wanted_reads) = unbounded();
     let (to, updates) = unbounded();
     let mut face = TerminalFace { asked, reads };
-    // Before threads start: they are to block the same signals.
-    let wires = Wires {
-        updates,
-        ..Wires::of(|| Box::new(io::stdout()), log()?)?
-    };
+    wires.updates = updates;
     let reading = Arc::new(reading.quiet());
     let (of_code, to_code) = (Arc::clone(&reading), to.clone());
     beside("rprof-code", move || {
@@ -89,9 +92,28 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
     beside("rprof-read", move || reading.run(&wanted_reads, &to))?;
     match run_interface(&mut app, &mut face, wires) {
         Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(error) => ended(error),
+    }
+}
+
+/// The samples that are shown first, and what reads others.
+fn first_samples(args: &'static TuiArgs) -> Result<(SampleReader, TuiData)> {
+    let opened = OpenedRecordings::open(&args.input.recordings, &args.input.samples)?;
+    let reading = SampleReader { args, opened };
+    let scope = SampleScope {
+        account: args.input.filter().account,
+        by: SortKey::dimensions(&args.keys()),
+    };
+    let data = reading.data(&scope)?;
+    Ok((reading, data))
+}
+
+/// The exit code after an interface that something ended.
+fn ended(error: RunError) -> Result<ExitCode> {
+    match error {
         // As a shell says what ended something.
-        Err(RunError::Ended(signal)) => Ok(ExitCode::from(u8::try_from(128 + signal)?)),
-        Err(error) => Err(error.into()),
+        RunError::Ended(signal) => Ok(ExitCode::from(u8::try_from(128 + signal)?)),
+        error => Err(error.into()),
     }
 }
 
