@@ -133,7 +133,7 @@ impl Contents {
 
 /// Bytes that stay where they are while others are added.
 #[derive(Debug, Default)]
-struct Kept(OnceCell<(Vec<u8>, Box<Kept>)>);
+struct Kept(OnceCell<(Vec<u8>, Box<Self>)>);
 
 impl Kept {
     fn add(&self, bytes: Vec<u8>) -> &[u8] {
