@@ -190,8 +190,8 @@ async function sumsOfWaitsAreWhole(tab) {
   })()`);
   if (all === null) return;
   assert.match(all, /\d m?s/);
-  if (ofCpu !== null) assert.match(ofCpu, /^\D*waits are not filtered$/);
-  assert.match(ofPart, /^\D*[\d,]+ longest of [\d,]+ waits$/);
+  if (ofCpu !== null) assert.match(ofCpu, /^\D*\(waits are not filtered\)$/);
+  assert.match(ofPart, /^\D*\([\d,]+ longest of [\d,]+ waits\)$/);
 }
 
 /** Of all waits, or of the longest. @param {Tab} tab */

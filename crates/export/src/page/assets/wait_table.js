@@ -133,6 +133,7 @@ class WaitTable {
       said.push(`Counts and sums are of the ${wholeNumber(waits.n)} longest of ${wholeNumber(all)} waits${others}.`);
     }
     if (isTimed && threadsLeft(app.profile, app.state) === null) said.push("Filters of stacks and CPUs do not apply here.");
+    if (head.waits === undefined) said.push("Pages by rprof export --off-cpu have the functions that wait.");
     if (this.rows.some(({ label }) => /futex|lock/.test(nameOfCause(app.profile, label)))) {
       said.push("No locks are recorded: rprof record --off-cpu --lock, then rprof lock, says which they wait for.");
     }

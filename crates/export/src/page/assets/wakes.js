@@ -254,7 +254,7 @@ class WaitTimes {
       const name = profile.text(profile.names[label]).slice(1, -1);
       return [this.colourOf(label) ?? theme.colours.thin, isAll ? `${name} ${duration(sum)}` : name];
     }));
-    if (isPart) this.element.append(made("span", `${wholeNumber(waits.n)} longest of ${wholeNumber(all)} waits`));
-    else if (!isAll) this.element.append(made("span", "waits are not filtered"));
+    if (isPart) this.element.append(made("span", ` (${wholeNumber(waits.n)} longest of ${wholeNumber(all)} waits)`));
+    else if (!isAll) this.element.append(made("span", " (waits are not filtered)"));
   }
 }
