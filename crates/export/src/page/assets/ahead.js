@@ -11,9 +11,12 @@ function prepareAhead(app) {
   const { profile } = app;
   if (profile.parents.length > MOST_AHEAD || profile.sides !== null) return;
   const steps = app.ahead;
+  /** @type {Grouping[]} */
+  const groupings = ["function", "image", "thread", ...(profile.hasPlaces ? [/** @type {const} */ ("line")] : [])];
   steps.push(
-    ...(/** @type {Grouping[]} */ (["function", "image", "thread"])).map((grouping) => () => void rowColumns(profile, grouping)),
+    ...groupings.map((grouping) => () => void rowColumns(profile, grouping)),
     () => void app.counts.totals(profile),
+    ...(profile.hasPlaces ? [() => void profile.nameRanks(true)] : []),
     () => app.boxes.prepareInverted(),
     () => {
       const { code } = app.views.all;

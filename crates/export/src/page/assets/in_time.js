@@ -2,6 +2,8 @@
 
 /** Boxes of a picture in order of time; more take too much memory. */
 const MAX_TIME_BOXES = 2e6;
+/** How many there is room for at first: many look elsewhere before there are more. */
+const FIRST_TIME_ROOM = 1 << 18;
 /** How many rows are told apart where there are more boxes. */
 const MOST_APART = 1 << 19;
 
@@ -37,7 +39,7 @@ function boxesInTime(profile, selection, most) {
 function* stepsInTime(profile, selection, most) {
   const { n_rows: rows, n_nodes: nodes } = profile.head;
   for (let together = 1; ; together = Math.max(together * 2, Math.ceil(rows / MOST_APART))) {
-    const boxes = new Boxes(Math.min(most, rows + 6 * nodes));
+    const boxes = new Boxes(Math.min(most, FIRST_TIME_ROOM, rows + 6 * nodes));
     boxes.isFromRoot = true;
     const chart = new TimeChart(profile, boxes, together);
     const place = placeRows(profile, selection, chart);

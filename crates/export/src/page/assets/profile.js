@@ -312,23 +312,25 @@ class Profile {
   /**
    * What a box is called: a frame, or for -1, -2.. the name of a thread.
    * @param {number} label
+   * @param {boolean} [isByLine]
    */
-  nameOf(label) {
-    if (label >= 0 && this.isByLine) return this.nameWithPlace(label);
+  nameOf(label, isByLine = this.isByLine) {
+    if (label >= 0 && isByLine) return this.nameWithPlace(label);
     return this.text(label >= 0 ? this.names[label] : this.head.comms[-1 - label]);
   }
 
   /**
    * The place of a label's name among all names in their order.
+   * @param {boolean} [isByLine] whether frames are told apart by their lines
    * @returns {(label: number) => number}
    */
-  nameRanks() {
-    const { isByLine, names, head } = this;
+  nameRanks(isByLine = this.isByLine) {
+    const { names, head } = this;
     const known = this.ranks.find((one) => one.isByLine === isByLine && one.names === names && one.head === head);
     if (known === undefined) {
       const [frames, comms] = [new Uint32Array(this.names.length), new Uint32Array(this.head.comms.length)];
       const labels = [...frames.keys(), ...Array.from(comms.keys(), (comm) => -1 - comm)];
-      const named = labels.map((label) => ({ label, name: this.nameOf(label) }));
+      const named = labels.map((label) => ({ label, name: this.nameOf(label, isByLine) }));
       named.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
       let rank = 0;
       named.forEach(({ label, name }, at) => {
