@@ -19,7 +19,8 @@ pub(crate) struct Contents {
     file: Option<Arc<File>>,
     /// Ranges that were read: offset and length.
     read: RefCell<HashSet<(u64, u64)>>,
-    /// What was made of the file and stays with it.
+    /// Ranges of which parts were read, and kept.
+    read_in_part: RefCell<HashSet<(u64, u64)>>,
     kept: Kept,
     /// Compressed sections that were asked for: number and range.
     compressed: RefCell<Vec<(usize, Range<u64>)>>,
@@ -39,6 +40,7 @@ impl Contents {
             file: source.opened().map(|opened| Arc::clone(opened.file())),
             cache: ReadCache::new(source),
             read: RefCell::default(),
+            read_in_part: RefCell::default(),
             kept: Kept::default(),
             compressed: RefCell::default(),
             held: RefCell::new(budget.hold_nothing()),
@@ -93,9 +95,19 @@ impl Contents {
         self.kept.add(bytes)
     }
 
-    /// Whether a range was read, and is in memory: offset and length.
+    /// Whether a range is in memory: offset and length.
     pub(crate) fn has_read(&self, range: (u64, u64)) -> bool {
         self.read.borrow().contains(&range)
+    }
+
+    /// Whether a range, or parts of it, were read before.
+    pub(crate) fn was_read(&self, range: (u64, u64)) -> bool {
+        self.has_read(range) || self.read_in_part.borrow().contains(&range)
+    }
+
+    /// Notes that parts of a range were read, and kept.
+    pub(crate) fn note_read_in_part(&self, range: (u64, u64)) {
+        self.read_in_part.borrow_mut().insert(range);
     }
 
     /// Fills `into` from a place of the file, without keeping what was read.
@@ -138,7 +150,7 @@ struct Kept(OnceCell<(Vec<u8>, Box<Self>)>);
 impl Kept {
     fn add(&self, bytes: Vec<u8>) -> &[u8] {
         let mut last = self;
-        // There are few: two for each time that names are looked for.
+        // There are few: one for each table of symbols.
         while let Some((_, next)) = last.0.get() {
             last = next;
         }

@@ -4,7 +4,7 @@ use crate::contents::Contents;
 use std::ffi::CStr;
 use std::ops::Range;
 
-/// Longer names are none, bytes.
+/// Bytes of a name, at most; one with more counts as damaged.
 const MAX_NAME: usize = 1 << 16;
 
 /// Bytes of strings that are in memory at once where few names are wanted.
@@ -17,7 +17,7 @@ pub(crate) struct Names<'d> {
 }
 
 /// Bytes of names that may still be looked at. Names may overlap: to look for their ends must take no longer than to
-/// read them all.
+/// read them all a few times.
 struct Left(usize);
 
 impl Left {
@@ -25,12 +25,13 @@ impl Left {
         Self(n_strings.saturating_mul(8).saturating_add(MAX_NAME << 8))
     }
 
-    /// The name that some bytes begin with: `None` without an end, or if there is no room for it.
-    fn name<'b>(&mut self, bytes: &'b [u8]) -> Option<&'b [u8]> {
-        let bytes = bytes.get(..MAX_NAME).unwrap_or(bytes);
+    /// The name that some bytes begin with; empty without an end, or if there is no room for it.
+    fn name<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let most = MAX_NAME.min(self.0.saturating_add(1));
+        let bytes = bytes.get(..most).unwrap_or(bytes);
         let name = CStr::from_bytes_until_nul(bytes).ok().map(CStr::to_bytes);
-        self.0 = self.0.checked_sub(name.unwrap_or(bytes).len())?;
-        name
+        self.0 = self.0.saturating_sub(name.unwrap_or(bytes).len());
+        name.unwrap_or_default()
     }
 }
 
@@ -42,23 +43,21 @@ impl<'d> Names<'d> {
         }
     }
 
-    /// The name that begins at a place; an empty one is none.
-    pub(crate) fn at(&mut self, start: usize) -> Option<&'d [u8]> {
-        let name = self.left.name(self.strings.get(start..)?)?;
-        (!name.is_empty()).then_some(name)
+    /// The name that begins at a place; empty if there is none.
+    pub(crate) fn at(&mut self, start: usize) -> &'d [u8] {
+        self.left
+            .name(self.strings.get(start..).unwrap_or_default())
     }
 }
 
-/// The names that begin at some places of the strings, which are at `(offset, length)` of a file; an empty one is none.
-/// They are kept with what is read of the file; the strings are not.
+/// The names that begin at some places of the strings, which are at `(offset, length)` of a file; empty where there is
+/// none. They are kept with what is read of the file; the strings are not. `None` if these cannot be read, or the names
+/// do not fit into the budget.
 pub(crate) fn sparse_names<'d>(
     data: &'d Contents,
     (offset, len): (u64, u64),
     starts: &[usize],
-) -> Vec<Option<&'d [u8]>> {
-    if starts.is_empty() {
-        return Vec::new();
-    }
+) -> Option<Vec<&'d [u8]>> {
     let mut order: Vec<usize> = (0..starts.len()).collect();
     order.sort_unstable_by_key(|&at| starts[at]);
     let mut left = Left::of(usize::try_from(len).unwrap_or(usize::MAX));
@@ -74,16 +73,14 @@ pub(crate) fn sparse_names<'d>(
             continue;
         }
         before = Some(at);
-        let name = window.from(start).and_then(|bytes| left.name(bytes));
-        let Some(name) = name.filter(|name| data.hold(name.len() as u64).is_ok()) else {
-            continue;
-        };
+        let name = left.name(window.from(start)?);
+        data.hold(name.len() as u64).ok()?;
         places[at] = names.len()..names.len() + name.len();
         names.extend_from_slice(name);
     }
     let names = data.keep(names);
-    let name = |place: Range<usize>| names.get(place).filter(|name| !name.is_empty());
-    places.into_iter().map(name).collect()
+    let name = |place: Range<usize>| names.get(place).unwrap_or_default();
+    Some(places.into_iter().map(name).collect())
 }
 
 /// A part of the strings.
@@ -109,8 +106,11 @@ impl<'d> Window<'d> {
     }
 
     /// What the strings have from a place on, at least as much as a name may have; `None` if it cannot be read. Places
-    /// must be in order.
+    /// must be in order; beyond the strings there is nothing.
     fn from(&mut self, start: usize) -> Option<&[u8]> {
+        if start as u64 >= self.len {
+            return Some(&[]);
+        }
         let end = self.start + self.bytes.len();
         let has_rest = end as u64 >= self.len;
         if start < self.start || start > end || (end - start < MAX_NAME && !has_rest) {
@@ -173,45 +173,50 @@ mod tests {
             let data = contents(&strings, &Budget::default());
             let range = (7, strings.len() as u64);
             let mut whole = Names::of(&strings);
-            let expected: Vec<Option<&[u8]>> = starts.iter().map(|&start| whole.at(start)).collect();
-            prop_assert_eq!(sparse_names(&data, range, &starts), expected.clone());
+            let expected: Vec<&[u8]> = starts.iter().map(|&start| whole.at(start)).collect();
+            prop_assert_eq!(sparse_names(&data, range, &starts).unwrap(), expected.clone());
             // What was kept stays.
-            let again = sparse_names(&data, range, &starts);
-            prop_assert_eq!(sparse_names(&data, range, &starts[..1])[0], expected[0]);
+            let again = sparse_names(&data, range, &starts).unwrap();
+            prop_assert_eq!(sparse_names(&data, range, &starts[..1]).unwrap()[0], expected[0]);
             prop_assert_eq!(again, expected);
         }
     }
 
     #[test]
-    fn names_that_overlap_end_soon_and_what_is_over_budget_is_said() {
-        let mut strings = vec![b'a'; 3 * MAX_NAME];
-        strings.push(0);
-        let starts: Vec<usize> = (0..strings.len()).collect();
-        let data = contents(&strings, &Budget::default());
-        let names = sparse_names(&data, (7, strings.len() as u64), &starts);
-        let looked_at: usize = names.iter().flatten().map(|name| name.len()).sum();
-        assert!(
-            looked_at <= 8 * strings.len() + (MAX_NAME << 8),
-            "{looked_at}"
-        );
+    fn names_that_overlap_are_looked_at_a_few_times_and_then_have_no_end() {
+        let mut left = Left::of(0);
+        let long = vec![b'a'; MAX_NAME];
+        let mut n_bytes = 0;
+        while left.0 > 0 {
+            let before = left.0;
+            assert!(left.name(&long).is_empty());
+            n_bytes += before - left.0;
+        }
+        assert_eq!(n_bytes, MAX_NAME << 8);
+        assert_eq!((left.name(b"b\0"), left.name(b"\0")), (&b""[..], &b""[..]));
+        let mut left = Left(3);
+        let names = [&b"ab\0"[..], b"c\0", b"d\0"].map(|bytes| left.name(bytes));
+        assert_eq!(names, [&b"ab"[..], b"c", b""]);
+    }
+
+    #[test]
+    fn names_that_do_not_fit_are_said_and_none_is_given() {
         let mut limits = Budget::default().limits();
         limits.memory = 0;
         let budget = Budget::new(limits);
         let strings = [vec![b'b'; 3 << 20], vec![0]].concat();
         let data = contents(&strings, &budget);
         let starts: Vec<usize> = (0..200).map(|n| strings.len() - 60_000 + n).collect();
-        let names = sparse_names(&data, (7, strings.len() as u64), &starts);
-        assert!(names.iter().any(Option::is_none) && data.is_over_budget());
+        assert!(sparse_names(&data, (7, strings.len() as u64), &starts).is_none());
+        assert!(data.is_over_budget());
     }
 
     #[test]
     fn strings_that_the_file_does_not_have_are_no_names() {
         let data = contents(b"\0name\0", &Budget::default());
-        assert_eq!(sparse_names(&data, (7, 1 << 20), &[1]), [None]);
-        assert_eq!(sparse_names(&data, (u64::MAX, 6), &[1]), [None]);
-        assert_eq!(
-            sparse_names(&data, (7, 6), &[1, 6]),
-            [Some(&b"name"[..]), None]
-        );
+        assert_eq!(sparse_names(&data, (7, 1 << 20), &[1]), None);
+        assert_eq!(sparse_names(&data, (u64::MAX, 6), &[1]), None);
+        let names = sparse_names(&data, (7, 6), &[1, 6, 9]).unwrap();
+        assert_eq!(names, [&b"name"[..], b"", b""]);
     }
 }

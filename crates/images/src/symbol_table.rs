@@ -4,7 +4,7 @@ use crate::Elf;
 use crate::contents::Contents;
 use crate::symbol_names::{Names, sparse_names};
 use object::read::elf::{FileHeader, SectionHeader as _, SectionTable, Sym as _};
-use object::{Endianness, elf};
+use object::{Endianness, ReadRef as _, elf};
 use rprof_base::Svma;
 
 /// One entry of a symbol table.
@@ -63,8 +63,25 @@ impl Elf {
     /// takes longer than all else, and so does reading all of them into memory.
     ///
     /// # Errors
-    /// If the table or its strings are damaged.
+    /// If the table or its strings are damaged, or do not fit into the budget.
     pub fn for_each_wanted_symbol<'e>(
+        &'e self,
+        which: SymbolTable,
+        is_wanted: impl FnMut(&ElfSymbol<'e>) -> bool,
+        mut visit: impl FnMut(ElfSymbol<'e>),
+    ) -> Result<(), object::read::Error> {
+        self.for_each_wanted_entry(which, is_wanted, |symbol| {
+            if !symbol.name.is_empty() {
+                visit(symbol);
+            }
+        })
+    }
+
+    /// The same with those that turn out to have no name: others may end where they begin.
+    ///
+    /// # Errors
+    /// If the table or its strings are damaged, or do not fit into the budget.
+    pub fn for_each_wanted_entry<'e>(
         &'e self,
         which: SymbolTable,
         mut is_wanted: impl FnMut(&ElfSymbol<'e>) -> bool,
@@ -117,18 +134,22 @@ impl<'d, H: FileHeader<Endian = Endianness>> Opened<'d, H> {
         let endian = header.endian()?;
         let sections = header.sections(endian, data)?;
         let table = sections.symbols(endian, data, which.kind())?;
-        let range = if table.is_empty() {
-            None
-        } else {
+        let mut range = (0, 0);
+        if !table.is_empty() {
             let strings = sections.section(table.string_section())?;
-            strings.file_range(endian)
-        };
+            range = strings.file_range(endian).unwrap_or_default();
+            let end = range.0.checked_add(range.1);
+            if end.is_none_or(|end| data.len().is_ok_and(|len| end > len)) {
+                // It says what is wrong.
+                strings.data(endian, data)?;
+            }
+        }
         Ok(Self {
             data,
             endian,
             sections,
             table,
-            range: range.unwrap_or_default(),
+            range,
         })
     }
 
@@ -143,7 +164,7 @@ impl<'d, H: FileHeader<Endian = Endianness>> Opened<'d, H> {
 }
 
 /// Strings that are read whole, whatever is wanted of them, bytes.
-const SMALL: u64 = 1 << 20;
+const SMALL: u64 = 256 << 10;
 
 /// Strings are read whole if there are fewer bytes of them for each symbol that is wanted.
 const SPARSE: u64 = 512;
@@ -168,11 +189,12 @@ fn walk_symbols<'d, H: FileHeader<Endian = Endianness>>(
         })
         .collect();
     let mut names = None;
-    // What is in memory anyway has its strings there.
-    if len < SMALL || data.file().is_none() || data.has_read(opened.range) {
+    // What is in memory anyway has its strings there. Names that are looked for again are, too: what is kept of them must
+    // not grow.
+    if len < SMALL || data.file().is_none() || data.was_read(opened.range) {
         names = Some(Names::of(opened.strings()?));
     }
-    // Those that wait for their names: fewer than the table has, which counts.
+    // Those that wait for their names: with `SPARSE`, they take less memory than the strings.
     let mut waiting: Vec<(ElfSymbol<'d>, usize)> = Vec::new();
     for symbol in opened.table.iter() {
         let section = symbol.st_shndx(endian);
@@ -200,21 +222,30 @@ fn walk_symbols<'d, H: FileHeader<Endian = Endianness>>(
         if names.is_none() && waiting.len() as u64 * SPARSE > len {
             names = Some(Names::of(opened.strings()?));
         }
-        let Some(names) = &mut names else {
-            continue;
-        };
-        for (symbol, start) in waiting.drain(..) {
-            if let Some(name) = names.at(start) {
+        if let Some(names) = &mut names {
+            for (symbol, start) in waiting.drain(..) {
+                let name = names.at(start);
                 visit(ElfSymbol { name, ..symbol });
             }
         }
     }
+    if waiting.is_empty() {
+        return Ok(());
+    }
     let starts: Vec<usize> = waiting.iter().map(|&(_, start)| start).collect();
-    let names = sparse_names(data, opened.range, &starts);
-    for ((symbol, _), name) in waiting.into_iter().zip(names) {
-        if let Some(name) = name {
-            visit(ElfSymbol { name, ..symbol });
+    let names = match sparse_names(data, opened.range, &starts) {
+        Some(names) => {
+            data.note_read_in_part(opened.range);
+            names
         }
+        // A table without some of its names would give their code to neighbours: all of them, or an error.
+        None => {
+            let mut names = Names::of(opened.strings()?);
+            starts.iter().map(|&start| names.at(start)).collect()
+        }
+    };
+    for ((symbol, _), name) in waiting.into_iter().zip(names) {
+        visit(ElfSymbol { name, ..symbol });
     }
     Ok(())
 }
@@ -227,20 +258,58 @@ mod tests {
     #[test]
     fn symbols_that_are_wanted_have_the_names_that_they_have_among_all() {
         let path = std::env::current_exe().unwrap();
-        let elf = Elf::open(&path, &Budget::default()).unwrap();
-        let is_wanted = |symbol: &ElfSymbol<'_>| symbol.in_code && symbol.size > 100;
-        let (mut all, mut wanted) = (Vec::new(), Vec::new());
-        elf.for_each_symbol(SymbolTable::Static, |symbol| {
-            if is_wanted(&symbol) {
-                all.push((symbol.address, symbol.name));
-            }
-        })
-        .unwrap();
-        elf.for_each_wanted_symbol(SymbolTable::Static, is_wanted, |symbol| {
-            wanted.push((symbol.address, symbol.name));
-        })
-        .unwrap();
-        assert!(!all.is_empty() && all.iter().all(|(_, name)| !name.is_empty()));
-        assert_eq!(wanted, all);
+        let open = || Elf::open(&path, &Budget::default()).unwrap();
+        let (whole, few) = (open(), open());
+        let mut all = Vec::new();
+        whole
+            .for_each_symbol(SymbolTable::Static, |symbol| {
+                if symbol.in_code {
+                    all.push((symbol.address, symbol.name));
+                }
+            })
+            .unwrap();
+        assert!(all.len() > 3000 && all.iter().all(|(_, name)| !name.is_empty()));
+        let step = all.len() / 3;
+        let chosen: Vec<Svma> = all
+            .iter()
+            .step_by(step)
+            .map(|(address, _)| *address)
+            .collect();
+        all.retain(|(address, _)| chosen.contains(address));
+        let is_wanted = |symbol: &ElfSymbol<'_>| symbol.in_code && chosen.contains(&symbol.address);
+        // Read in part at first, then as a whole.
+        for is_whole in [false, true] {
+            let mut wanted = Vec::new();
+            few.for_each_wanted_symbol(SymbolTable::Static, is_wanted, |symbol| {
+                wanted.push((symbol.address, symbol.name));
+            })
+            .unwrap();
+            assert_eq!(wanted, all);
+            let opened =
+                Opened::<elf::FileHeader64<Endianness>>::new(&few.data, SymbolTable::Static);
+            let range = opened.unwrap().range;
+            assert!(range.1 > SMALL, "{range:?}");
+            assert_eq!(few.data.has_read(range), is_whole);
+        }
+    }
+
+    #[test]
+    fn strings_beyond_the_file_are_damage() {
+        let bytes = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        let header = elf::FileHeader64::<Endianness>::parse(&*bytes).unwrap();
+        let endian = header.endian().unwrap();
+        let sections = header.sections(endian, &*bytes).unwrap();
+        let table = sections.symbols(endian, &*bytes, elf::SHT_SYMTAB).unwrap();
+        let at = header.e_shoff(endian) as usize
+            + table.string_section().0 * usize::from(header.e_shentsize(endian));
+        // The size of the section: `sh_size` is 32 bytes into its header.
+        let mut damaged = bytes.clone();
+        damaged[at + 32..at + 40].copy_from_slice(&(1u64 << 60).to_le_bytes());
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        std::io::Write::write_all(&mut file, &damaged).unwrap();
+        let elf = Elf::open(file.path(), &Budget::default()).unwrap();
+        let mut n = 0;
+        let walked = elf.for_each_wanted_symbol(SymbolTable::Static, |_| true, |_| n += 1);
+        assert!(walked.is_err() && n == 0, "{n}");
     }
 }

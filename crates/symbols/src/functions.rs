@@ -105,7 +105,7 @@ impl<'l> NamedCode<'l> {
         for file in debug.iter().chain([binary]).chain(&self.mini) {
             for which in [SymbolTable::Static, SymbolTable::Dynamic] {
                 // A damaged table names what came before the damage.
-                let _ = file.for_each_wanted_symbol(
+                let _ = file.for_each_wanted_entry(
                     which,
                     |symbol| is_of_code(symbol) && is_wanted(&Symbol::from_elf(symbol)),
                     |symbol| visit(Symbol::from_elf(&symbol)),

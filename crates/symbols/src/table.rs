@@ -83,7 +83,7 @@ impl<'a> Table<'a> {
             let end = next.map_or(symbol.end, |next| {
                 symbol.end.min(next.start.saturating_sub(1))
             });
-            (end > symbol.start).then_some((symbol, end))
+            (end > symbol.start && !symbol.name.is_empty()).then_some((symbol, end))
         })
     }
 
@@ -104,7 +104,8 @@ impl<'a> Table<'a> {
         loop {
             let symbol = self.symbols.get(at)?;
             if address < symbol.end {
-                return Some(symbol);
+                // One without a name still is no code of the one around it.
+                return (!symbol.name.is_empty()).then_some(symbol);
             }
             at = self.around[at] as usize;
         }
@@ -179,6 +180,9 @@ fn is_better(a: &Symbol<'_>, b: &Symbol<'_>) -> bool {
     let is_empty = |symbol: &Symbol<'_>| symbol.start == symbol.end;
     if is_empty(a) != is_empty(b) {
         return !is_empty(a);
+    }
+    if a.name.is_empty() != b.name.is_empty() {
+        return !a.name.is_empty();
     }
     let is_weak = |symbol: &Symbol<'_>| symbol.binding == STB_WEAK;
     if is_weak(a) != is_weak(b) {
