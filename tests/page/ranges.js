@@ -74,19 +74,26 @@ async function sidesAreTheirRanges(tab, facts) {
 async function noiseIsThatOfAllFunctions(tab) {
   const [whole, ...moved] = await tab.run(`(() => {
     const [{ key }] = rprofPage.rows("function");
+    const [{ key: cpu }] = rprofPage.rows("cpu");
     const learned = (transforms) => {
       rprofPage.set({ transforms });
       const { inflation, shared } = rprofPage.ranges.changes(rprofPage.counts, rprofPage.state).judgeOf("time");
       return { inflation, shared, parents: rprofPage.profile.parents.length };
     };
+    // Other filters stay.
+    const kept = { kind: "drop", grouping: "cpu", key: cpu };
     const found = [[], ...["merge", "collapse", "self"].map((kind) => [{ kind, grouping: "function", key }]),
-      [{ kind: "show", grouping: "pattern", key: 0, text: "[aeiou]" }]].map(learned);
+      [{ kind: "show", grouping: "pattern", key: 0, text: "[aeiou]" }]].map((moved) => [moved, [kept, ...moved]].map(learned));
     rprofPage.set({ transforms: [] });
     return found;
   })()`);
   assert.equal(moved.length, 4);
-  for (const { inflation, shared } of moved) assert.deepEqual([inflation, shared], [whole.inflation, whole.shared]);
-  assert.ok(moved.some(({ parents }) => parents < whole.parents), "stacks are others");
+  for (const filters of moved) {
+    filters.forEach((/** @type {any} */ { inflation, shared }, /** @type {number} */ at) => {
+      assert.deepEqual([inflation, shared], [whole[at].inflation, whole[at].shared]);
+    });
+  }
+  assert.ok(moved.some(([{ parents }]) => parents < whole[0].parents), "stacks are others");
 }
 
 /** Samples that both sides have are no two measurements. @param {Tab} tab @param {number} span */

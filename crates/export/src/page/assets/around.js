@@ -81,6 +81,25 @@ function outermostNodes(profile, counts, wanted) {
   return nodes;
 }
 
+/**
+ * Whether a function calls itself, at once or through others.
+ * @param {Profile} profile
+ * @param {Counts} counts
+ * @param {number} wanted its number
+ * @param {number[]} outermost its outermost nodes
+ */
+function isRecursive(profile, counts, wanted, outermost) {
+  const { labels, functionOf } = profile;
+  const { samples } = counts.totals(profile);
+  const ends = profile.nodeEnds();
+  return outermost.some((node) => {
+    for (let inner = node + 1; inner < ends[node]; inner++) {
+      if (functionOf[labels[inner]] === wanted && samples[inner] > 0 && !profile.isWait(inner)) return true;
+    }
+    return false;
+  });
+}
+
 /** What a function called, from its outermost nodes on. */
 class Callees extends Unfolding {
   /**

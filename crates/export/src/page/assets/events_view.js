@@ -47,7 +47,7 @@ class EventsView {
     this.earlier = made("button", "", "more");
     this.earlier.type = "button";
     this.earlier.addEventListener("click", () => this.from(0));
-    const place = placed(section, "div", "events-place", "table-place");
+    this.place = placed(section, "div", "events-place", "table-place");
     const table = made("table", undefined, "events");
     const head = made("thead");
     const line = made("tr");
@@ -62,12 +62,12 @@ class EventsView {
     this.more = made("button", "", "more");
     this.more.type = "button";
     this.more.addEventListener("click", () => this.append());
-    place.append(this.earlier, table, this.more);
+    this.place.append(this.earlier, table, this.more);
     /** @type {TracedRow[] | null} */
     this.all = null;
     /** @type {TracedRow[]} */
     this.rows = [];
-    /** How many are in the table, or before those. */
+    /** The first event that is not yet in the table. */
     this.n = 0;
   }
 
@@ -105,6 +105,7 @@ class EventsView {
    */
   from(row) {
     this.body.replaceChildren();
+    this.place.scrollTop = 0;
     this.n = row;
     this.earlier.hidden = row === 0;
     this.earlier.textContent = `Show all (${counted(row, "earlier event", "earlier events")})`;

@@ -232,14 +232,11 @@ class Profile {
   }
 
   /**
-   * The same profile beside it, as it was recorded.
+   * The same profile beside it, to be transformed otherwise.
    * @returns {Profile}
    */
-  asRecorded() {
-    const profile = /** @type {Profile} */ (Object.assign(Object.create(Object.getPrototypeOf(this)), this));
-    profile.restore();
-    profile.forget();
-    return profile;
+  beside() {
+    return Object.assign(Object.create(Object.getPrototypeOf(this)), this);
   }
 
   /** Answers that were found in other stacks are none. */

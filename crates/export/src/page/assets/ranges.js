@@ -59,11 +59,16 @@ class RangeChanges {
     this.known = {};
     this.selection = selection;
     this.against = against;
+    /**
+     * The same without transforms that make time that of others, once it is asked for.
+     * @type {RangeChanges | null}
+     */
+    this.unmoved = null;
   }
 
   /**
-   * What rows are judged by: how much they vary is that of the functions as they were recorded. Where some of them are
-   * shown alone, or count for others, what all rows have in common may be what changed.
+   * What rows are judged by: how much they vary is that of all functions. Where some of them are shown alone, or count
+   * for others, what all rows have in common may be what changed.
    * @param {"event" | "run" | "time"} per
    * @returns {Judge}
    */
@@ -74,9 +79,14 @@ class RangeChanges {
       before: divisorOf(per, total.before, spans[0] / 1e9),
       after: divisorOf(per, total.after, spans[1] / 1e9),
     });
-    if (selection.transforms.some(({ kind }) => MOVES_TIME.has(kind))) {
-      const recorded = new RangeChanges(profile.asRecorded(), { ...selection, transforms: [] }, this.against);
-      const { inflation, shared } = recorded.judgeOf(per);
+    const transforms = selection.transforms.filter(({ kind }) => !MOVES_TIME.has(kind));
+    if (transforms.length < selection.transforms.length) {
+      if (this.unmoved === null) {
+        const unmoved = profile.beside();
+        transform(unmoved, transforms, selection.threads);
+        this.unmoved = new RangeChanges(unmoved, { ...selection, transforms }, this.against);
+      }
+      const { inflation, shared } = this.unmoved.judgeOf(per);
       Object.assign(judge, { inflation, shared });
     } else judge.learn(rows.map(({ own }) => own));
     return judge;

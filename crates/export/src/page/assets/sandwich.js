@@ -24,6 +24,7 @@ class Sandwich {
     this.name = placed(bar, "strong", "focus-name");
     bar.append(" ");
     this.sum = placed(bar, "span", "focus-sum");
+    this.recursive = placed(bar, "span", "focus-recursive");
     this.picker = placed(bar, "input", "focus-picker");
     this.picker.type = "search";
     this.picker.placeholder = "Choose a function: name or part of it";
@@ -87,6 +88,7 @@ class Sandwich {
     const frame = profile.frameOfFunction[focus];
     // Others are shown in their place.
     for (const { boxes } of [this.callers, this.callees]) boxes.unfolding?.release();
+    this.recursive.textContent = "";
     const { callers, callees } = comparison === null ? this.unfolded(focus) : this.compared(focus);
     callers.hasOwn = false;
     this.callers.show(callers);
@@ -104,6 +106,8 @@ class Sandwich {
   unfolded(focus) {
     const { profile, counts } = this.app;
     const around = { label: profile.frameOfFunction[focus], nodes: outermostNodes(profile, counts, focus) };
+    const isOutermost = isRecursive(profile, counts, focus, around.nodes);
+    this.recursive.textContent = isOutermost ? "It is recursive: callers are those of its outermost calls; the inverted flame graph has all." : "";
     return {
       callers: new Callers(profile, counts, around).boxes("heavy"),
       callees: new Callees(profile, counts, around).boxes("heavy"),

@@ -294,7 +294,7 @@ class StackColumns {
       moved[node] = place;
       parents[place] = parent;
       labels[place] = labelled[node];
-      // What is left of the way to the node before ends here.
+      // The node before, and its ancestors below this one's parent, end here: so nobody has to look for ends later.
       for (let last = place - 1; last !== parent; last = parents[last]) ends[last] = place;
     }
     for (let last = n_left - 1; last >= 0; last = parents[last]) ends[last] = n_left;
