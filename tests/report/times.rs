@@ -47,7 +47,7 @@ fn slots_without_samples_are_counted_below_the_rows() {
         let rows = text.lines().filter(|line| line.contains("%  ")).count();
         assert_eq!(rows, used.len(), "{text}");
         let line = format!(
-            "# Time: {n_slots} slots of 3 ms, {n_empty} without matching samples; the longest time without: "
+            "# Time: {n_slots} slots of 3 ms, {n_empty} without matching samples; longest gap: "
         );
         assert!(text.contains(&line), "{line}\n{text}");
 

@@ -32,7 +32,7 @@ pub(super) fn text(value: DimensionValue, strings: &Strings) -> String {
 /// Seconds, with microseconds.
 pub(super) fn time(value: DimensionValue, strings: &Strings) -> String {
     of(value, strings, |ns| {
-        let us = ns / 1000;
+        let us = ns.cast_unsigned() / 1000;
         format!("{}.{:06}", us / 1_000_000, us % 1_000_000)
     })
 }
@@ -129,6 +129,8 @@ mod tests {
             (Dimension::Cpu, 7, "007"),
             (Dimension::Socket, 1, "   001"),
             (Dimension::Time, 42_276_700_000_000, "42276.700000"),
+            // The clock's numbers have no sign.
+            (Dimension::Time, i64::MIN, "9223372036.854775"),
             (Dimension::LocalWeight, 12, "12"),
             (Dimension::CodePageSize, 4096, "4K"),
             (Dimension::DataPageSize, 2 << 20, "2M"),

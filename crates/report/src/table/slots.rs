@@ -2,6 +2,7 @@
 
 use super::Table;
 use rprof_base::{Seconds, grouped};
+use rprof_profile::view::{Row, Rows};
 use rprof_profile::{Dimension, DimensionValue, UsedSlots};
 use rprof_untrusted::JsonWriter;
 
@@ -23,7 +24,7 @@ pub(super) fn lines(table: &Table<'_>) -> Vec<String> {
             let (begin, end) = (Seconds(empty.start), Seconds(empty.end));
             let longest = length(empty.end - empty.start, 9);
             format!(
-                "{slots}, {} without {of_filter}samples; the longest time without: {begin} to {end} ({longest})",
+                "{slots}, {} without {of_filter}samples; longest gap: {longest} ({begin} to {end} s)",
                 grouped(used.n_empty)
             )
         }
@@ -81,7 +82,7 @@ pub(super) fn write_json(table: &Table<'_>, json: &mut JsonWriter<'_>) {
     });
 }
 
-/// How long a slot is, and which ones have rows, also those that limits leave out.
+/// How long a slot is, and which ones have rows of any event, also those that limits leave out.
 fn used(table: &Table<'_>) -> Option<(u64, UsedSlots)> {
     let profile = table.profile;
     let slots = profile.time_slots.as_ref()?;
@@ -93,12 +94,16 @@ fn used(table: &Table<'_>) -> Option<(u64, UsedSlots)> {
     {
         return None;
     }
-    let begins = table.rows.iter();
-    let begins = begins.filter_map(|row| match profile.value(row, Dimension::Time)? {
-        DimensionValue::Number(begin) => u64::try_from(begin).ok(),
+    let of_row = |row: &Row| match profile.value(row, Dimension::Time)? {
+        DimensionValue::Number(begin) => Some(begin.cast_unsigned()),
         _ => None,
-    });
-    Some((slots.quantum_ns(), slots.used(begins)?))
+    };
+    let mut begins: Vec<u64> = table.rows.iter().filter_map(of_row).collect();
+    for event in &table.set.others {
+        let rows = Rows::of(profile, event, &table.options.columns);
+        begins.extend(rows.iter().filter_map(of_row));
+    }
+    Some((slots.quantum_ns(), slots.used(begins.into_iter())?))
 }
 
 /// A length of time in the unit that suits it, with as many decimals as it has, at most `decimals`, which are cut.

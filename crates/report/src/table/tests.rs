@@ -2,8 +2,11 @@
 
 use super::*;
 use rprof_profile::view::{SortKey, Sum, WantedColumns};
-use rprof_profile::{GroupedEvents, testing};
+use rprof_profile::{
+    DimensionValue, DimensionValues, EventProfile, Group, GroupedEvents, Tally, TimeSlots, testing,
+};
 use std::io;
+use std::ops::RangeInclusive;
 
 /// Two events of one name, in a group; the first has nothing in `b`, the second nothing in `a`.
 fn profile() -> Profile {
@@ -195,4 +198,64 @@ fn trees_that_recursion_makes_long_say_how_they_get_shorter() {
     profile.fold(&[rprof_profile::Fold::Recursion]);
     assert_eq!(said(&profile), None);
     assert_eq!(said(&testing::profile(&[("main;sort;sort", 1)])), None);
+}
+
+/// Two events of a group, each with the times at which its slots begin, of slots of 100 ns.
+fn by_time(begins_ns: [&[u64]; 2], times_ns: RangeInclusive<u64>) -> Profile {
+    let mut profile = Profile::default();
+    for begins_ns in begins_ns {
+        let mut tally = Tally::default();
+        let frame = testing::frame(&mut profile, "f");
+        let comm = profile.strings.intern("prog");
+        let mut groups = Vec::new();
+        for (number, begin_ns) in (0..).zip(begins_ns) {
+            let mut values = DimensionValues::NONE;
+            let begin = DimensionValue::Number(begin_ns.cast_signed());
+            values.set(Dimension::Time, Some(begin));
+            let values = profile.values.intern(values);
+            groups.push(Group { comm, values });
+            tally.add_samples(1, 1);
+            let group = tally.group(number);
+            tally.add_stack(group, [frame].into_iter(), SampleCount::one(1));
+        }
+        let event = testing::counted(&mut profile, tally);
+        profile.events.push(EventProfile { groups, ..event });
+    }
+    profile.event_groups = vec![GroupedEvents {
+        name: None,
+        members: vec![0, 1],
+    }];
+    profile.time_slots = Some(TimeSlots::new(100, vec![times_ns]));
+    profile
+}
+
+/// What the table of a group says of its slots, and its number of rows.
+fn slots_of(profile: &Profile) -> (Vec<String>, usize) {
+    let by_time = TableOptions {
+        columns: Columns::of(&[SortKey::Dimension(Dimension::Time)], Weighing::Own),
+        ..options(EventSets::Recorded)
+    };
+    let set = by_time.events.of(profile).remove(0);
+    let table = Table::of(profile, set, &by_time);
+    (slots::lines(&table), table.shown.len())
+}
+
+#[test]
+fn a_slot_that_any_event_of_a_group_has_is_not_empty() {
+    let profile = by_time([&[0, 100], &[300, 400]], 0..=999);
+    let line =
+        "Time: 10 slots of 100 ns, 6 without samples; longest gap: 500 ns (0.000000 to 0.000001 s)";
+    let (lines, n_rows) = slots_of(&profile);
+    assert_eq!((lines, n_rows), (vec![line.to_owned()], 4));
+}
+
+#[test]
+fn slots_of_times_without_a_sign_are_counted() {
+    let begin = (1 << 63) / 100 * 100 + 100;
+    let all = [begin, begin + 100];
+    let profile = by_time([&all, &[]], begin..=begin + 399);
+    let (lines, n_rows) = slots_of(&profile);
+    let line = "Time: 4 slots of 100 ns, 2 without samples; longest gap: 200 ns";
+    assert!(lines[0].starts_with(line), "{lines:?}");
+    assert_eq!(n_rows, 2);
 }
