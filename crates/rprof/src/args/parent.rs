@@ -11,9 +11,9 @@ const HEADING: &str = "Filters";
 #[derive(Debug, clap::Args)]
 #[group(id = "stacks/parents")]
 pub(crate) struct ParentArgs {
-    /// Group rows by the caller that matches this regular expression: of several, the outermost, or the nearest with
-    /// --no-children or -g callee. Adds the sort key parent (`-s parent --no-children -p ^py::`: the time of each Python
-    /// function with all C code that it runs)
+    /// Group rows by the caller that matches this regular expression: of several, the outermost, or the innermost
+    /// with --no-children or -g callee. Adds the sort key parent (`-s parent --no-children -p ^py::`: the time of each
+    /// Python function with all C code that it runs)
     #[arg(
         group = "parent/parent",
         help_heading = HEADING,
