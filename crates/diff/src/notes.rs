@@ -210,19 +210,23 @@ fn short_waits(recordings: &Recordings) -> Option<String> {
         let ms = run.about.off_cpu().filter(|ms| ms.parse() != Ok(0.0))?;
         (has_waits && holes >= MANY).then(|| ms.to_owned())
     };
-    let mut all: Vec<String> = recordings
-        .all()
-        .filter_map(|(_, one)| shortest(one))
-        .collect();
-    all.sort_unstable();
-    all.dedup();
-    (!all.is_empty()).then(|| {
-        format!(
-            "waits under {} ms have no user stacks: Children of functions in user space lack them, and change if waits \
-             become longer or shorter than that (rprof record --off-cpu=0 keeps all stacks)",
-            all.join(" or ")
-        )
-    })
+    let of = |side| {
+        let mut all: Vec<String> = recordings.of(side).iter().filter_map(shortest).collect();
+        all.sort_unstable();
+        all.dedup();
+        (!all.is_empty()).then(|| format!("under {} ms", all.join(" or ")))
+    };
+    let waits = match (of(Side::Before), of(Side::After)) {
+        (None, None) => return None,
+        (Some(before), Some(after)) if before == after => format!("waits {before}"),
+        (Some(before), Some(after)) => format!("short waits (before: {before}, after: {after})"),
+        (Some(before), None) => format!("short waits (before: {before})"),
+        (None, Some(after)) => format!("short waits (after: {after})"),
+    };
+    Some(format!(
+        "{waits} have no user stacks: Children of user functions omit them, and change when waits cross that length \
+         (rprof record --off-cpu=0 keeps all stacks)"
+    ))
 }
 
 /// What makes an answer of one recording a side surer.
@@ -306,16 +310,29 @@ mod tests {
             })
         };
         let whole = || run(OffCpuTime, "--off-cpu=0", 500);
-        let both = said(
-            run(WallTime, "--off-cpu", 10),
-            run(WallTime, "--off-cpu=5", 10),
-        );
-        assert!(both.unwrap().starts_with("waits under 1 or 5 ms have no"));
-        let one = said(run(OffCpuTime, "--off-cpu", 500), whole()).unwrap();
-        assert!(
-            one.starts_with("waits under 1 ms have no user stacks"),
-            "{one}"
-        );
+        let with = |flag| run(WallTime, flag, 10);
+        for (before, after, expected) in [
+            (with("--off-cpu"), with("--off-cpu=1"), "waits under 1 ms"),
+            (
+                with("--off-cpu"),
+                with("--off-cpu=5"),
+                "short waits (before: under 1 ms, after: under 5 ms)",
+            ),
+            (
+                run(OffCpuTime, "--off-cpu", 500),
+                whole(),
+                "short waits (before: under 1 ms)",
+            ),
+            (
+                whole(),
+                run(OffCpuTime, "--off-cpu=2", 500),
+                "short waits (after: under 2 ms)",
+            ),
+        ] {
+            let said = said(before, after).unwrap();
+            let expected = format!("{expected} have no user stacks: Children of user functions");
+            assert!(said.starts_with(&expected), "{said}");
+        }
         // Few of them, none of them, other events.
         let few = said(run(OffCpuTime, "--off-cpu", 9), whole());
         let of_cpu = said(run(CpuTime, "--off-cpu", 500), run(OffCpuTime, "-g", 500));
