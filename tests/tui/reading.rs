@@ -70,3 +70,39 @@ fn other_keys_are_for_the_first_screen() {
     terminal.wait("exit 0");
     assert_restored(&terminal);
 }
+
+#[test]
+fn in_the_background_it_reads_and_the_terminal_is_the_shells() {
+    let rprof = env!("CARGO_BIN_EXE_rprof");
+    let spin = fixtures().join("spin");
+    let script = format!(
+        "cd \"$(dirname \"$0\")\"; set -m; mkfifo pipe; stty -g > before; \
+         {rprof} tui --symfs {spin}/root -i - < pipe & cat {spin}/perf.data > pipe; stty -g > between; \
+         fg; echo exit $?; stty -g > after; echo done",
+        spin = spin.display()
+    );
+    let Some(terminal) = Terminal::start((80, 24), &script) else {
+        return;
+    };
+    terminal.wait("? keys");
+    let state = |name| fs::read_to_string(terminal.path(name)).unwrap();
+    assert_eq!(state("before"), state("between"));
+    terminal.press(&["q"]);
+    terminal.wait("exit 0");
+    assert_restored(&terminal);
+}
+
+#[test]
+fn what_cannot_be_read_in_the_background_is_an_error_there() {
+    let rprof = env!("CARGO_BIN_EXE_rprof");
+    let script = format!(
+        "cd \"$(dirname \"$0\")\"; set -m; mkfifo pipe; stty -g > before; \
+         {rprof} tui -i - < pipe 2> said & echo no recording > pipe; wait $!; echo exit $?; \
+         stty -g > after; echo done"
+    );
+    let Some(terminal) = Terminal::start((80, 24), &script) else {
+        return;
+    };
+    terminal.wait("exit 1");
+    assert_restored(&terminal);
+}

@@ -5,43 +5,66 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// A terminal whose keys come one by one, and are not shown. Output stays as it was, and so do keys that send signals
-/// (Ctrl-C, Ctrl-Z). Once this is dropped, it is as it was before.
+/// A terminal whose keys come one by one, and are not shown, while it is taken. Output stays as it was, and so do keys
+/// that send signals (Ctrl-C, Ctrl-Z). Once this is dropped, it is as it was before.
 pub struct KeyByKey {
     terminal: OwnedFd,
-    before: libc::termios,
+    /// As it was when it was taken first.
+    before: Option<libc::termios>,
+    is_taken: bool,
 }
 
 impl KeyByKey {
-    /// Takes a terminal.
+    /// A terminal that is not taken yet.
+    pub fn of(terminal: OwnedFd) -> Self {
+        Self {
+            terminal,
+            before: None,
+            is_taken: false,
+        }
+    }
+
+    /// Takes it, unless this process is in the background: the kernel would stop it (SIGTTOU). Returns whether it has
+    /// the terminal now.
     ///
     /// # Errors
     /// The kernel's, if it is not a terminal, or gone.
-    pub fn take(terminal: OwnedFd) -> io::Result<Self> {
-        let before = settings(terminal.as_fd())?;
-        let taken = Self { terminal, before };
-        taken.take_again()?;
-        Ok(taken)
+    pub fn take(&mut self) -> io::Result<bool> {
+        let terminal = self.terminal.as_fd();
+        if is_of_others(terminal) {
+            self.is_taken = false;
+        } else if !self.is_taken {
+            let before = match self.before {
+                Some(before) => before,
+                None => *self.before.insert(settings(terminal)?),
+            };
+            let mut keys = before;
+            keys.c_lflag &= !(libc::ICANON | libc::ECHO);
+            keys.c_cc[libc::VMIN] = 1;
+            keys.c_cc[libc::VTIME] = 0;
+            set(terminal, &keys)?;
+            self.is_taken = true;
+        }
+        Ok(self.is_taken)
     }
 
-    /// Takes it again: others had it meanwhile.
+    /// Others may have had it meanwhile: it is not taken.
+    pub fn lose(&mut self) {
+        self.is_taken = false;
+    }
+
+    /// Gives it back, if it is taken.
     ///
     /// # Errors
     /// The kernel's, if it is gone.
-    pub fn take_again(&self) -> io::Result<()> {
-        let mut keys = self.before;
-        keys.c_lflag &= !(libc::ICANON | libc::ECHO);
-        keys.c_cc[libc::VMIN] = 1;
-        keys.c_cc[libc::VTIME] = 0;
-        set(self.terminal.as_fd(), &keys)
-    }
-
-    /// Gives it back until it is taken again.
-    ///
-    /// # Errors
-    /// The kernel's, if it is gone.
-    pub fn give_back(&self) -> io::Result<()> {
-        set(self.terminal.as_fd(), &self.before)
+    pub fn give_back(&mut self) -> io::Result<()> {
+        let is_taken = std::mem::take(&mut self.is_taken);
+        match &self.before {
+            Some(before) if is_taken && !is_of_others(self.terminal.as_fd()) => {
+                set(self.terminal.as_fd(), before)
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -56,6 +79,14 @@ impl std::fmt::Debug for KeyByKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("KeyByKey").finish_non_exhaustive()
     }
+}
+
+/// Whether other processes are in the foreground of a terminal that can stop this one.
+fn is_of_others(terminal: BorrowedFd<'_>) -> bool {
+    // SAFETY: no pointers. It fails for terminals that do not control this process.
+    let foreground = check(unsafe { libc::tcgetpgrp(terminal.as_raw_fd()) });
+    // SAFETY: no pointers, cannot fail.
+    foreground.is_ok_and(|group| group != unsafe { libc::getpgrp() })
 }
 
 fn settings(terminal: BorrowedFd<'_>) -> io::Result<libc::termios> {
@@ -105,18 +136,39 @@ mod tests {
         let before = flags();
         let by_line = libc::ICANON | libc::ECHO;
         assert_eq!(before & by_line, by_line);
-        let taken = KeyByKey::take(terminal.try_clone().unwrap()).unwrap();
+        let mut keys = KeyByKey::of(terminal.try_clone().unwrap());
+        assert_eq!(flags(), before);
+        assert!(keys.take().unwrap());
         assert_eq!(flags(), before & !by_line);
-        taken.give_back().unwrap();
+        keys.give_back().unwrap();
         assert_eq!(flags(), before);
-        taken.take_again().unwrap();
-        drop(taken);
+        assert!(keys.take().unwrap());
+        drop(keys);
         assert_eq!(flags(), before);
+    }
+
+    #[test]
+    fn what_others_do_to_a_terminal_stays_until_it_is_taken_again() {
+        let (_master, terminal) = terminal();
+        let now = || settings(terminal.as_fd()).unwrap();
+        let before = now();
+        let mut keys = KeyByKey::of(terminal.try_clone().unwrap());
+        assert!(keys.take().unwrap());
+        set(terminal.as_fd(), &before).unwrap();
+        // It is taken, as far as is known.
+        assert!(keys.take().unwrap());
+        assert_eq!(now().c_lflag, before.c_lflag);
+        keys.lose();
+        assert!(keys.take().unwrap());
+        assert_ne!(now().c_lflag, before.c_lflag);
+        keys.lose();
+        drop(keys);
+        assert_ne!(now().c_lflag, before.c_lflag);
     }
 
     #[test]
     fn what_is_no_terminal_is_an_error() {
         let file = File::open("/dev/null").unwrap();
-        assert!(KeyByKey::take(file.into()).is_err());
+        assert!(KeyByKey::of(file.into()).take().is_err());
     }
 }

@@ -5,7 +5,9 @@ use super::bounded::used;
 use super::message::Message;
 use crate::app::Input;
 use crossbeam_channel::Sender;
-use ratatui_crossterm::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use ratatui_crossterm::crossterm::event::{
+    self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers,
+};
 use rprof_ringbuf::sys::is_hung_up;
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -41,38 +43,91 @@ impl Keyboard {
 
 /// Keys that were pressed too early: they are for the interface, once it is there.
 #[derive(Debug, Default)]
-pub struct EarlyKeys(Vec<Event>);
+pub struct EarlyKeys {
+    keys: Vec<Event>,
+    torn: Torn,
+}
+
+/// What is still to come of a key whose escape came alone (arrows, on slow lines): its letters are no keys.
+#[derive(Debug, Default, PartialEq)]
+enum Torn {
+    #[default]
+    Nothing,
+    /// After `ESC O`: one letter.
+    Letter,
+    /// After `ESC [`: numbers, and a letter.
+    Numbers,
+}
 
 impl EarlyKeys {
     /// More are forgotten: somebody leans on a key.
     const MOST: usize = 1000;
 
-    /// Takes what was pressed. Returns whether that ends the reading.
-    pub(super) fn take(&mut self, pressed: Event) -> bool {
-        if is_end(&pressed) {
-            return true;
+    /// Takes what was pressed. Returns whether that ends the reading. `rest` is what comes soon after an escape, which
+    /// is then no key of its own.
+    pub(super) fn take(
+        &mut self,
+        pressed: Event,
+        rest: impl FnOnce() -> io::Result<Option<Event>>,
+    ) -> io::Result<bool> {
+        if self.torn.takes(&pressed) {
+            return Ok(false);
         }
-        let Self(keys) = self;
-        if keys.len() < Self::MOST {
-            keys.push(pressed);
+        let pressed = match pressed {
+            Event::Key(key) if is_plain(key, KeyCode::Char('q')) => return Ok(true),
+            Event::Key(key) if is_plain(key, KeyCode::Esc) => {
+                let Some(Event::Key(key)) = rest()? else {
+                    return Ok(true);
+                };
+                match key.code {
+                    KeyCode::Esc => return Ok(true),
+                    KeyCode::Char('[') => self.torn = Torn::Numbers,
+                    KeyCode::Char('O') => self.torn = Torn::Letter,
+                    _ => {}
+                }
+                if self.torn != Torn::Nothing {
+                    return Ok(false);
+                }
+                // An escape before a key is Alt.
+                let modifiers = key.modifiers | KeyModifiers::ALT;
+                Event::Key(KeyEvent { modifiers, ..key })
+            }
+            other => other,
+        };
+        if self.keys.len() < Self::MOST {
+            self.keys.push(pressed);
         }
-        false
+        Ok(false)
     }
 }
 
-/// Whether it is a key with which somebody leaves.
-fn is_end(pressed: &Event) -> bool {
-    let Event::Key(key) = pressed else {
-        return false;
-    };
-    let is_leave = matches!(key.code, KeyCode::Esc | KeyCode::Char('q'));
-    is_leave && key.modifiers == KeyModifiers::NONE && key.kind != KeyEventKind::Release
+impl Torn {
+    /// Takes what belongs to it.
+    fn takes(&mut self, pressed: &Event) -> bool {
+        let (Event::Key(key), false) = (pressed, *self == Self::Nothing) else {
+            return false;
+        };
+        let KeyCode::Char(letter) = key.code else {
+            *self = Self::Nothing;
+            return false;
+        };
+        // ECMA-48: parameters and intermediate bytes come before the final one.
+        if *self == Self::Letter || !matches!(letter, ' '..='?') {
+            *self = Self::Nothing;
+        }
+        true
+    }
+}
+
+/// Whether a key is pressed, and no other with it.
+fn is_plain(key: KeyEvent, code: KeyCode) -> bool {
+    key.code == code && key.modifiers == KeyModifiers::NONE && key.kind != KeyEventKind::Release
 }
 
 /// Reads keys for as long as the program runs; those that came before go first.
-pub(super) fn listen(to: Sender<Message>, EarlyKeys(early): EarlyKeys) {
+pub(super) fn listen(to: Sender<Message>, early: EarlyKeys) {
     thread::spawn(move || {
-        let (mut answer, mut early) = (Answer::default(), early.into_iter());
+        let (mut answer, mut early) = (Answer::default(), early.keys.into_iter());
         loop {
             let next = early.next().map_or_else(event::read, Ok);
             let input = match next {
@@ -111,32 +166,68 @@ pub(super) fn listen(to: Sender<Message>, EarlyKeys(early): EarlyKeys) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ratatui_crossterm::crossterm::event::KeyEvent;
+
+    fn key(code: KeyCode, modifiers: KeyModifiers) -> Event {
+        Event::Key(KeyEvent::new(code, modifiers))
+    }
+
+    fn letter(letter: char) -> Event {
+        key(KeyCode::Char(letter), KeyModifiers::NONE)
+    }
+
+    const ESC: Event = Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));
+
+    /// Takes keys, each as if it had come when it was waited for; nothing comes after the last.
+    fn taken(early: &mut EarlyKeys, keys: &[Event]) -> bool {
+        let mut keys = keys.iter().cloned();
+        while let Some(key) = keys.next() {
+            if early.take(key, || Ok(keys.next())).unwrap() {
+                return true;
+            }
+        }
+        false
+    }
 
     #[test]
     fn esc_and_q_leave_and_other_keys_wait() {
         let mut early = EarlyKeys::default();
-        let key = |code, modifiers| Event::Key(KeyEvent::new(code, modifiers));
-        for other in [
-            key(KeyCode::Char('j'), KeyModifiers::NONE),
+        let others = [
+            letter('j'),
             key(KeyCode::Char('q'), KeyModifiers::ALT),
             Event::Resize(80, 24),
-        ] {
-            assert!(!early.take(other));
+        ];
+        assert!(!taken(&mut early, &others));
+        assert_eq!(early.keys, others);
+        for last in [&[ESC][..], &[letter('q')], &[ESC, ESC]] {
+            assert!(taken(&mut early, last), "{last:?}");
         }
-        assert_eq!(early.0.len(), 3);
-        assert!(early.take(key(KeyCode::Esc, KeyModifiers::NONE)));
-        assert!(early.take(key(KeyCode::Char('q'), KeyModifiers::NONE)));
-        assert_eq!(early.0.len(), 3);
+        assert_eq!(early.keys, others);
+    }
+
+    #[test]
+    fn an_escape_whose_rest_comes_late_does_not_leave() {
+        for (typed, expected) in [
+            ("[A", vec![]),
+            ("OB", vec![]),
+            ("[1;5C", vec![]),
+            ("[Aj", vec![letter('j')]),
+            ("[5~[", vec![letter('[')]),
+            ("q", vec![key(KeyCode::Char('q'), KeyModifiers::ALT)]),
+        ] {
+            let mut early = EarlyKeys::default();
+            let keys: Vec<Event> = [ESC].into_iter().chain(typed.chars().map(letter)).collect();
+            assert!(!taken(&mut early, &keys), "{typed}");
+            assert_eq!(early.keys, expected, "{typed}");
+        }
+        // What is not of such a key is one of its own.
+        let mut early = EarlyKeys::default();
+        assert!(taken(&mut early, &[ESC, letter('['), ESC]));
     }
 
     #[test]
     fn a_key_that_is_held_down_takes_no_memory() {
         let mut early = EarlyKeys::default();
-        for _ in 0..2 * EarlyKeys::MOST {
-            let key = KeyEvent::new(KeyCode::Char('j'), KeyModifiers::NONE);
-            assert!(!early.take(Event::Key(key)));
-        }
-        assert_eq!(early.0.len(), EarlyKeys::MOST);
+        assert!(!taken(&mut early, &vec![letter('j'); 2 * EarlyKeys::MOST]));
+        assert_eq!(early.keys.len(), EarlyKeys::MOST);
     }
 }
