@@ -328,7 +328,7 @@ fn where_there_is_no_screen_the_report_comes_instead() {
 #[test]
 fn rows_of_source_lines_are_refused_in_a_line() {
     let said = run(&mut rprof(["tui", "-s", "dso,srcline"])).fails(2);
-    let expected = "rprof report -s srcline; in rprof tui, press a on a function\n";
+    let expected = "use rprof report -s srcline, or press a on a function\n";
     assert!(said.contains(expected), "{said}");
 }
 

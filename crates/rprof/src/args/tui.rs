@@ -52,7 +52,7 @@ fn parse_keys(text: &str) -> Result<SortKeys, String> {
             Some(key) if key.is_of_lines() => {
                 let name = key.name();
                 return Err(format!(
-                    "rows of source lines are in rprof report -s {name}; in rprof tui, press a on a function"
+                    "rprof tui cannot group by source line; use rprof report -s {name}, or press a on a function"
                 ));
             }
             _ => {
@@ -166,6 +166,9 @@ mod tests {
             (Err(unknown.clone()), Err(unknown))
         );
         let said = parse_keys("sym,srcline").unwrap_err();
-        assert!(said.contains("rprof report -s srcline;"), "{said}");
+        assert!(
+            said.contains("use rprof report -s srcline, or press a"),
+            "{said}"
+        );
     }
 }

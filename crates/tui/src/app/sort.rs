@@ -106,7 +106,7 @@ impl App {
                 Some(key) if key.is_of_lines() => {
                     let name = key.name();
                     return Err(format!(
-                        "source lines: a on a function, or report -s {name}"
+                        "no rows by source line: press a, or report -s {name}"
                     ));
                 }
                 // It never shows who woke a thread.

@@ -122,7 +122,7 @@ fn what_waits_are_for_groups_rows_once_it_is_read() {
 fn rows_of_source_lines_are_said_to_be_elsewhere() {
     let mut app = chosen();
     press(&mut app, "oo,srcfile<Enter>");
-    let said = "source lines: a on a function, or report -s srcfile";
+    let said = "no rows by source line: press a, or report -s srcfile";
     assert!(screen(&app).contains(said), "{}", screen(&app));
 }
 
