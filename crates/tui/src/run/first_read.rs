@@ -69,7 +69,7 @@ impl Terminal {
         let keys = Arc::new(Mutex::new(keyboard.fd().map(KeyByKey::of)));
         let (of_panic, before) = (Arc::clone(&keys), panic::take_hook());
         panic::set_hook(Box::new(move |info| {
-            give_back(&of_panic);
+            end(&of_panic);
             before(info);
         }));
         Self(keys)
@@ -83,6 +83,15 @@ impl Terminal {
             .is_some_and(|keys| keys.take().unwrap_or(false))
     }
 
+    /// Gives it back until it is taken again. Nothing can be done about what fails here.
+    fn give_back(&self) {
+        let Self(keys) = self;
+        let mut keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(keys) = keys.as_mut() {
+            let _ = keys.give_back();
+        }
+    }
+
     /// Others may have changed it.
     fn lose(&self) {
         let Self(keys) = self;
@@ -93,17 +102,15 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        give_back(&self.0);
+        end(&self.0);
     }
 }
 
-/// Nothing can be done about what fails here.
-fn give_back(keys: &Mutex<Option<KeyByKey>>) {
+/// Gives it back for good: while a panic is printed, others would take it again.
+fn end(keys: &Mutex<Option<KeyByKey>>) {
     // A panic may come while it is locked.
-    if let Ok(mut keys) = keys.try_lock()
-        && let Some(keys) = keys.as_mut()
-    {
-        let _ = keys.give_back();
+    if let Ok(mut keys) = keys.try_lock() {
+        *keys = None;
     }
 }
 
@@ -112,7 +119,7 @@ fn obey(signal: Signal, terminal: &Terminal) -> Result<(), RunError> {
     match signal {
         Signal::Stop { number, .. } => return Err(RunError::Ended(number)),
         Signal::Suspend => {
-            give_back(&terminal.0);
+            terminal.give_back();
             suspend_process();
         }
         Signal::Continue => terminal.lose(),
