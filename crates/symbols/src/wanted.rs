@@ -84,7 +84,14 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    const NAMES: [&[u8]; 6] = [b"one", b"_two", b"three", b"__restore_rt", b"four_four", b""];
+    const NAMES: [&[u8]; 6] = [
+        b"one",
+        b"_two",
+        b"three",
+        b"__restore_rt",
+        b"four_four",
+        b"",
+    ];
 
     fn symbol((start, size, name, binding): (u64, u64, usize, u8)) -> Symbol<'static> {
         Symbol {
