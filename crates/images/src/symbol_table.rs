@@ -300,7 +300,7 @@ mod tests {
         let endian = header.endian().unwrap();
         let sections = header.sections(endian, &*bytes).unwrap();
         let table = sections.symbols(endian, &*bytes, elf::SHT_SYMTAB).unwrap();
-        let at = header.e_shoff(endian) as usize
+        let at = usize::try_from(header.e_shoff(endian)).unwrap()
             + table.string_section().0 * usize::from(header.e_shentsize(endian));
         // The size of the section: `sh_size` is 32 bytes into its header.
         let mut damaged = bytes.clone();
