@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 pub(crate) fn finished(dir: &Path) -> Vec<PathBuf> {
     let files = std::fs::read_dir(dir).unwrap();
     let mut paths: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
-    paths.retain(|path| path.file_name().unwrap().to_str().unwrap().len() > "perf.data".len());
+    // Those that are still being written have other names.
+    let is_finished = |name: &str| name.starts_with("perf.data.");
+    paths.retain(|path| is_finished(path.file_name().unwrap().to_str().unwrap()));
     paths.sort();
     paths
 }
