@@ -21,6 +21,7 @@ pub(crate) struct Contents {
     read: RefCell<HashSet<(u64, u64)>>,
     /// Ranges of which parts were read, and kept.
     read_in_part: RefCell<HashSet<(u64, u64)>>,
+    /// Those parts.
     kept: Kept,
     /// Compressed sections that were asked for: number and range.
     compressed: RefCell<Vec<(usize, Range<u64>)>>,
@@ -90,7 +91,7 @@ impl Contents {
         self.noted(grown)
     }
 
-    /// Keeps bytes until this is dropped; whoever made them has counted them.
+    /// Keeps bytes until this is dropped; the caller has counted them ([`Self::hold`]).
     pub(crate) fn keep(&self, bytes: Vec<u8>) -> &[u8] {
         self.kept.add(bytes)
     }

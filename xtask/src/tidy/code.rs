@@ -18,11 +18,11 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/ringbuf/src/sys/calls.rs",
     "crates/ringbuf/src/sys/counting.rs",
     "crates/ringbuf/src/sys/files.rs",
+    "crates/ringbuf/src/sys/keys.rs",
     "crates/ringbuf/src/sys/memory.rs",
     "crates/ringbuf/src/sys/mount.rs",
     "crates/ringbuf/src/sys/ptrace.rs",
     "crates/ringbuf/src/sys/rights.rs",
-    "crates/ringbuf/src/sys/keys.rs",
     "crates/ringbuf/src/sys/signals.rs",
 ];
 

@@ -17,7 +17,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// How long the rest of what begins with an escape is waited for: lines of terminals may be slow.
 const REST: Duration = Duration::from_millis(50);
 
-/// Reads on a thread of its own; `None` if somebody leaves meanwhile. That thread then goes on until the program ends.
+/// Reads on a thread of its own; `None` if the user leaves meanwhile. That thread then runs until the program ends.
 ///
 /// # Errors
 /// If a signal ends it, or the terminal is gone.

@@ -106,8 +106,8 @@ class Sandwich {
   unfolded(focus) {
     const { profile, counts } = this.app;
     const around = { label: profile.frameOfFunction[focus], nodes: outermostNodes(profile, counts, focus) };
-    const isOutermost = isRecursive(profile, counts, focus, around.nodes);
-    this.recursive.textContent = isOutermost ? "It is recursive: callers are those of its outermost calls; the inverted flame graph has all." : "";
+    this.recursive.textContent = isRecursive(profile, counts, focus, around.nodes)
+      ? "It is recursive: callers are those of its outermost calls; the inverted flame graph has all." : "";
     return {
       callers: new Callers(profile, counts, around).boxes("heavy"),
       callees: new Callees(profile, counts, around).boxes("heavy"),
