@@ -6,7 +6,7 @@ use crate::per::Per;
 use crate::recordings::{NamedRun, Recordings, event_of};
 use rprof_base::{Counted, Share, StackEnd};
 use rprof_profile::difference::Side;
-use rprof_profile::{EventKind, Quality, Sampling, Thinning};
+use rprof_profile::{Quality, Sampling, Thinning};
 
 /// The sentences.
 pub(crate) fn of(
@@ -201,14 +201,11 @@ fn missing(one: &NamedRun) -> Option<String> {
 
 /// What Children of functions lack where short waits have no user stacks, on purpose, and are many.
 fn short_waits(recordings: &Recordings) -> Option<String> {
-    const MANY: Share = Share::from_percent(1.0);
     let shortest = |one: &NamedRun| -> Option<String> {
         let run = &one.run;
-        let is_of_waits = |kind| matches!(kind, EventKind::OffCpuTime | EventKind::WallTime);
-        let has_waits = run.events.iter().any(|event| is_of_waits(event.kind));
-        let holes = Share::of(run.unwound.ended(StackEnd::Hole), run.unwound.samples());
-        let ms = run.about.off_cpu().filter(|ms| ms.parse() != Ok(0.0))?;
-        (has_waits && holes >= MANY).then(|| ms.to_owned())
+        let kinds = run.events.iter().map(|event| event.kind);
+        let ms = run.unwound.short_waits_ms(&run.about, kinds)?;
+        Some(ms.to_owned())
     };
     let of = |side| {
         let mut all: Vec<String> = recordings.of(side).iter().filter_map(shortest).collect();
@@ -267,7 +264,7 @@ fn few(recordings: &Recordings, per: &Per) -> Option<String> {
 mod tests {
     use super::*;
     use rprof_profile::run::{Run, RunEvent};
-    use rprof_profile::{EndedStacks, Loss, SampleCount, Unwound};
+    use rprof_profile::{EndedStacks, EventKind, Loss, SampleCount, Unwound};
 
     fn run(kind: EventKind, flag: &str, n_holes: u64) -> NamedRun {
         let mut run = Run::default();

@@ -1,5 +1,6 @@
 //! How those stacks ended that were unwound from stack dumps.
 
+use crate::{About, EventKind};
 use rprof_base::Share;
 use rprof_base::StackEnd;
 
@@ -41,6 +42,22 @@ impl Unwound {
     /// Stacks that there were registers of: percentages are of these.
     pub fn samples(&self) -> u64 {
         self.sum(|end| end != StackEnd::NoRegisters)
+    }
+
+    /// Which waits have no user stack, in milliseconds ([`About::off_cpu`]), where that is why many stacks lack callers;
+    /// `events` are what is counted.
+    pub fn short_waits_ms<'a>(
+        &self,
+        about: &'a About,
+        mut events: impl Iterator<Item = EventKind>,
+    ) -> Option<&'a str> {
+        /// Percent of stacks without some callers that need a reason.
+        const MANY: f64 = 1.0;
+        let has_waits =
+            events.any(|kind| matches!(kind, EventKind::OffCpuTime | EventKind::WallTime));
+        let holes = Share::of(self.ended(StackEnd::Hole), self.samples());
+        let ms = about.off_cpu()?;
+        (has_waits && holes.percent() >= MANY && ms.parse() != Ok(0.0)).then_some(ms)
     }
 
     /// Stacks that ended so.

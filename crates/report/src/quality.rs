@@ -1,14 +1,11 @@
 //! How good a profile is, in words: the same for all outputs.
 
-use rprof_base::{Counted, Share, StackEnd, grouped};
-use rprof_profile::{EventKind, EventProfile, Flaw, Profile, Quality};
+use rprof_base::{Counted, grouped};
+use rprof_profile::{Flaw, Profile, Quality};
 use rprof_untrusted::printable;
 
 /// Percent of stacks with wrong callers that are worth a line.
 const MANY_LOST: f64 = 1.0;
-
-/// Percent of stacks without some callers that need a reason.
-const MANY_HOLES: f64 = 1.0;
 
 /// One line: samples, and what is missing of them; what lacks names, if names were looked up. How stacks end is said on a line of its own.
 pub fn quality_line(profile: &Profile) -> String {
@@ -72,15 +69,8 @@ fn lost_callers(profile: &Profile) -> Option<String> {
 
 /// Which waits have no user stack, in milliseconds, where that is why many stacks lack callers.
 pub(crate) fn short_waits_ms(profile: &Profile) -> Option<&str> {
-    use EventKind::{OffCpuTime, WallTime};
-    let is_of_waits = |event: &EventProfile| matches!(event.kind, OffCpuTime | WallTime);
-    let unwound = &profile.unwound;
-    let holes = Share::of(unwound.ended(StackEnd::Hole), unwound.samples());
-    if !profile.events.iter().any(is_of_waits) || holes.percent() < MANY_HOLES {
-        return None;
-    }
-    let ms = profile.about.off_cpu()?;
-    (ms.parse() != Ok(0.0)).then_some(ms)
+    let kinds = profile.events.iter().map(|event| event.kind);
+    profile.unwound.short_waits_ms(&profile.about, kinds)
 }
 
 fn throttled(quality: &Quality) -> String {
@@ -144,7 +134,8 @@ pub fn quality_faults(profile: &Profile) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_profile::{EndedStacks, Gap, Gaps, Loss, NameList, Unwound, testing};
+    use rprof_base::StackEnd;
+    use rprof_profile::{EndedStacks, EventKind, Gap, Gaps, Loss, NameList, Unwound, testing};
 
     #[test]
     fn one_line_says_what_a_profile_is_worth() {
