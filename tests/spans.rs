@@ -226,10 +226,12 @@ fn spans_may_be_of_tracepoints_and_markers_and_of_the_whole_machine() {
         // What a thread waits in a nap is in the innermost span.
         let comm = at.rsplit('/').next().unwrap();
         let own = ["-c", comm, "--off-cpu", "-s", "span,cause"];
-        let (waits, _) = report(&file, &own);
+        let (waits, said) = report(&file, &own);
         let rows = waits["events"][0]["rows"].as_array().unwrap().iter();
         let asleep = rows.filter(|row| row["cause"] == "sleep");
-        assert!(asleep.clone().count() > 0, "{waits}");
+        // Some virtual machines have CPUs that trace nothing while idle, so not who runs next: then that is said.
+        let is_said = said.contains("not fit what was recorded before") && !everybody.is_empty();
+        assert!(asleep.clone().count() > 0 || is_said, "{waits} {said}");
         assert!(asleep.clone().all(|row| row["span"] == "nap"), "{waits}");
     }
 }
