@@ -12,7 +12,8 @@ use rprof_machine::Key;
 use rprof_perfdata::Reader;
 use rprof_profile::Filter;
 use rprof_scheduling::{
-    ContextSwitch, LostTimes, Open, Scheduler, SwitchState, ThreadRun, WakeUp, Waker,
+    ContextSwitch, Contradictions, LostTimes, Open, Scheduler, SwitchState, ThreadRun, WakeUp,
+    Waker,
 };
 use rprof_untrusted::Untrusted;
 use std::borrow::Cow;
@@ -37,8 +38,8 @@ pub struct SchedQuality {
     pub n_lost: u64,
     /// Whether it may be more.
     pub at_least: bool,
-    /// How often switches contradicted each other.
-    pub n_contradictions: u64,
+    /// Switches that contradicted each other.
+    pub contradictions: Contradictions,
     /// Waits and runs in which they were lost, and how long those took, nanoseconds.
     pub n_hidden: u64,
     /// See [`Self::n_hidden`].
@@ -349,7 +350,7 @@ impl<'r> SchedRecording<'r> {
             warnings: self.recording.warnings().collect(),
             n_lost: losses.clone().map(|loss| loss.samples).sum(),
             at_least: losses.clone().any(|loss| loss.at_least),
-            n_contradictions: scheduler.n_contradictions(),
+            contradictions: scheduler.contradictions().clone(),
             n_hidden: hidden.n + pauses.hidden.n,
             hidden_ns: hidden.ns.saturating_add(pauses.hidden.ns),
         };

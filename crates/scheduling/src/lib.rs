@@ -1,6 +1,7 @@
 //! Context switches and wake-ups as runs and waits of threads.
 
 mod cause;
+mod contradictions;
 mod critical;
 mod lost_times;
 mod path_times;
@@ -13,6 +14,7 @@ mod totals;
 mod wait_parts;
 
 pub use cause::{Cause, is_bare_call, is_timer};
+pub use contradictions::Contradictions;
 pub use critical::{Activity, PathStep, RunGraph};
 pub use lost_times::{LostTimes, joined};
 pub use path_times::PathTimes;

@@ -1,6 +1,6 @@
 //! [`Scheduler`]: which thread is on which CPU, and what the others wait for.
 
-use crate::{Open, SwitchState, ThreadRun, Wait, WakeUp};
+use crate::{Contradictions, Open, SwitchState, ThreadRun, Wait, WakeUp};
 use foldhash::HashMap;
 
 /// A CPU goes from one thread to another.
@@ -23,7 +23,7 @@ pub struct ContextSwitch {
 pub struct Scheduler {
     cpus: HashMap<u32, Running>,
     threads: HashMap<i32, Thread>,
-    n_contradictions: u64,
+    contradictions: Contradictions,
     /// When the recording went on after its last pause.
     resumed_ns: Option<u64>,
 }
@@ -61,7 +61,13 @@ impl Scheduler {
         let silent_since = self.silent_since(cpu);
         let before = self.cpus.insert(cpu, running);
         let is_same = before.is_some_and(|running| running.tid == prev);
-        self.n_contradictions += u64::from(before.is_some() && !is_same);
+        match before {
+            Some(running) if running.tid == IDLE && !is_same => {
+                self.contradictions.note_after_idle(cpu);
+            }
+            Some(_) if !is_same => self.contradictions.note(),
+            _ => {}
+        }
         let thread = match prev {
             IDLE => Thread {
                 cpu: Some(cpu),
@@ -123,7 +129,7 @@ impl Scheduler {
         let evicted = running
             .filter(|other| other.tid != tid && other.tid != IDLE)
             .and_then(|other| {
-                self.n_contradictions += 1;
+                self.contradictions.note();
                 let thread = self.threads.remove(&other.tid)?;
                 let open = Open {
                     start_ns: Some(other.start_ns).filter(|_| is_on(&thread)),
@@ -215,7 +221,7 @@ impl Scheduler {
         let thread = self.threads.entry(tid).or_default();
         // It ran elsewhere, as far as was recorded.
         if thread.cpu.is_some() {
-            self.n_contradictions += 1;
+            self.contradictions.note();
             (thread.wait, thread.woken) = (None, None);
         }
         thread.cpu = Some(cpu);
@@ -255,9 +261,9 @@ impl Scheduler {
         all
     }
 
-    /// How often records contradicted each other: some between them are lost.
-    pub fn n_contradictions(&self) -> u64 {
-        self.n_contradictions
+    /// Where records contradicted each other.
+    pub fn contradictions(&self) -> &Contradictions {
+        &self.contradictions
     }
 }
 

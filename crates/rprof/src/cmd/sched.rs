@@ -64,7 +64,7 @@ fn say_quality(quality: &SchedQuality) {
     let SchedQuality {
         n_lost,
         at_least,
-        n_contradictions,
+        contradictions,
         n_hidden,
         hidden_ns,
         ..
@@ -78,10 +78,5 @@ fn say_quality(quality: &SchedQuality) {
             Millis(*hidden_ns)
         ));
     }
-    if *n_contradictions > 0 {
-        say::warning(format_args!(
-            "{} not fit what was recorded before: the times between are unknown",
-            Counted::new(*n_contradictions, "switch does", "switches do")
-        ));
-    }
+    contradictions.warning().iter().for_each(say::warning);
 }

@@ -32,7 +32,7 @@ fn a_switch_ends_the_run_that_another_one_began() {
     let run = scheduler.switch(switch(30, 1, 5, "X", 0));
     assert_eq!((run.waited_ns(), run.delay_ns(), run.ran_ns()), (12, 2, 8));
     assert_eq!(run.woken, Some(woken(20)));
-    assert_eq!(scheduler.n_contradictions(), 0);
+    assert_eq!(scheduler.contradictions().n(), 0);
     // What has ended waits no more.
     let open = scheduler.open();
     assert_eq!(open.len(), 1);
@@ -63,7 +63,7 @@ fn lost_switches_make_times_unknown() {
     scheduler.switch(switch(25, 1, 0, "R", 5));
     let run = scheduler.switch(switch(30, 1, 5, "S", 0));
     assert_eq!((run.ran_ns(), run.wait), (5, None));
-    assert_eq!(scheduler.n_contradictions(), 2);
+    assert_eq!(scheduler.contradictions().n(), 2);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn records_of_single_threads_say_the_same_as_switches() {
     scheduler.enter(20, 1, 5);
     let run = scheduler.leave(21, 1, 5, state).unwrap();
     assert_eq!((run.waited_ns(), run.ran_ns()), (6, 1));
-    assert_eq!(scheduler.n_contradictions(), 0);
+    assert_eq!(scheduler.contradictions().n(), 0);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn who_comes_where_a_switch_said_stays_since_then() {
     assert!(!scheduler.knows(6) && scheduler.knows(5));
     let run = scheduler.switch(switch(34, 0, 5, "S", 0));
     assert_eq!((run.waited_ns(), run.ran_ns()), (20, 4));
-    assert_eq!(scheduler.n_contradictions(), 1);
+    assert_eq!(scheduler.contradictions().n(), 1);
 }
 
 #[test]
@@ -125,5 +125,5 @@ fn after_a_pause_nothing_is_known_but_that_who_leaves_was_there() {
     assert_eq!((run.start_ns, run.wait), (Some(50), None));
     let run = scheduler.switch(switch(64, 1, 5, "S", 6));
     assert_eq!((run.ran_ns(), run.wait), (4, None));
-    assert_eq!(scheduler.n_contradictions(), 0);
+    assert_eq!(scheduler.contradictions().n(), 0);
 }

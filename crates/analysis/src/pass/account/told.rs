@@ -1,6 +1,7 @@
 //! What is said of time that is in no account, or only in part.
 
 use rprof_base::Counted;
+use rprof_scheduling::Contradictions;
 
 /// What is said of what could not be accounted for.
 #[derive(Debug, Default)]
@@ -47,7 +48,7 @@ impl Told {
     }
 
     /// A sentence for each.
-    pub(super) fn warnings(&self, n_contradictions: u64, n_bad: u64) -> Vec<String> {
+    pub(super) fn warnings(&self, contradictions: &Contradictions, n_bad: u64) -> Vec<String> {
         let waits = |n| Counted::new(n, "wait", "waits");
         let ms = |ns: u64| format!("{}.{:03} ms", ns / 1_000_000, ns / 1000 % 1000);
         let mut all = Vec::new();
@@ -91,11 +92,8 @@ impl Told {
             ),
         );
         say(
-            n_contradictions,
-            format!(
-                "{} not fit what was recorded before: the times between are unknown",
-                Counted::new(n_contradictions, "switch does", "switches do")
-            ),
+            contradictions.n(),
+            contradictions.warning().unwrap_or_default(),
         );
         say(
             self.n_silent,
