@@ -36,7 +36,7 @@ const SOFTWARE: &[&str] = &[
     "instructions emulated by the kernel",
     "counts nothing; carries mappings and names",
     "data written by BPF programs",
-    "context context switches to a task of another control group",
+    "context switches to a task of another control group",
 ];
 
 /// Hardware, software and cache events.

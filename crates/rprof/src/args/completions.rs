@@ -3,6 +3,7 @@
 use clap_complete::Shell;
 
 const WHERE: &str = "Where shells look for completions:
+  mkdir -p ~/.local/share/bash-completion/completions
   rprof completions bash > ~/.local/share/bash-completion/completions/rprof
   rprof completions zsh > ~/.zfunc/_rprof      (with ~/.zfunc in fpath)
   rprof completions fish > ~/.config/fish/completions/rprof.fish";

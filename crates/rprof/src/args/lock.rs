@@ -9,13 +9,15 @@ use rprof_trace::{LockOptions, LockSort};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Futexes are what mutexes, condition variables and the like of user space wait with. Who released a lock \
-    last before a wait was over held it: for futexes, the thread that woke the waiter with the same address; for locks \
-    of the kernel, who woke it, if that is recorded (--off-cpu). Who waits by spinning is woken by nobody.\n\n\
+    after_help = "Futexes are what mutexes, condition variables and the like of user space wait with. The holder of a \
+    lock is the thread that released it last before the wait ended: for futexes, the thread that woke the waiter on the \
+    same address; for locks of the kernel, the thread that woke it, if that is recorded (--off-cpu). A thread that \
+    spins is not woken, so its holder is unknown.\n\n\
     Record with:\n  \
     rprof record --lock -- COMMAND (as root)\n  \
     rprof record --lock --off-cpu -a -- COMMAND\n  \
-    perf lock record -- COMMAND (locks of the kernel), perf trace record -- COMMAND (futexes)"
+    perf lock record -- COMMAND (locks of the kernel)\n  \
+    perf trace record -- COMMAND (futexes)"
 )]
 pub(crate) struct LockArgs {
     #[command(flatten)]

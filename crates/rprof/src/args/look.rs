@@ -10,7 +10,7 @@ const HEADING: &str = "Output";
 #[derive(Debug, clap::Args)]
 #[group(id = "all/look")]
 pub(crate) struct LookArgs {
-    /// Print only rows, trees and code, no header lines
+    /// Print less: no header lines of tables, no warnings
     #[arg(help_heading = HEADING, short = 'q', long)]
     pub(crate) quiet: bool,
 
@@ -44,7 +44,7 @@ impl LookArgs {
 /// For tables.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TableArgs {
-    /// Separate columns with TEXT instead of aligning them; in cells, a dot replaces it
+    /// Put TEXT between columns; in cells, a dot replaces it
     #[arg(
         group = "layout/field_separator",
         help_heading = HEADING,

@@ -188,7 +188,7 @@ pub(crate) enum Command {
     Push(PushArgs),
     /// Print every sample in time order, in perf script's format
     Script(ScriptArgs),
-    /// Show how long threads ran, waited for a CPU, and for anything else
+    /// Show how long threads ran, waited for a CPU, and waited for anything else
     Sched(SchedArgs),
     /// Show how long threads waited for a CPU, in perf sched latency's format
     #[command(hide = true, name = SCHED_LATENCY, bin_name = "rprof sched latency", override_usage = "rprof sched latency [OPTIONS] [FILE]")]
@@ -199,7 +199,7 @@ pub(crate) enum Command {
     /// Show each run of each thread, in perf sched timehist's format
     #[command(hide = true, name = SCHED_TIMEHIST, bin_name = "rprof sched timehist", override_usage = "rprof sched timehist [OPTIONS] [FILE]")]
     SchedTimehist(TimehistArgs),
-    /// Show what the end of a program waited for, and which functions would make it faster
+    /// Show what the end of a program waited for, and which functions are worth making faster
     Critical(CriticalArgs),
     /// Trace system calls: print each as it happens, or count them by thread
     Trace(Box<TraceArgs>),

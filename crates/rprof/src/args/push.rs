@@ -14,8 +14,10 @@ recordings: run the command again to push the rest.
 
 Examples:
   rprof push --to http://localhost:4318 --protocol otlp perf.data
-  rprof push --to http://localhost:4040 --protocol pyroscope --label service_name=shop perf.data
-  rprof push --to https://parca.example --protocol parca --token-file token --follow /var/lib/rprof";
+  rprof push --to http://localhost:4040 --protocol pyroscope \\
+      --label service_name=shop perf.data
+  rprof push --to https://parca.example --protocol parca \\
+      --token-file token --follow /var/lib/rprof";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]

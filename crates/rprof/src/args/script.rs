@@ -8,12 +8,12 @@ use rprof_script::{ShownRecords, Times};
 const EXAMPLES: &str = "\
 Examples:
   rprof script                            every sample with its stack
-  rprof script -G -F comm,time,event,sym  one line per sample
+  rprof script -G -F comm,time,ip,sym     one line per sample
   rprof script -c make --time +1,+1.5     half a second of threads named make
   rprof script --show-task-events         samples with task events
   rprof script --keep-stacks malloc       samples with malloc in their stack
   rprof script a.data b.data              several recordings, in turn
-  rprof script --json | jq .comm          JSON (docs: crates/JSON.md)";
+  rprof script --json                     JSON (docs: crates/JSON.md)";
 
 /// Other readers take several as one profile.
 const RECORDINGS: &str = "Recordings to read, one after the other: files, directories, or - for stdin [default: perf.data]";

@@ -28,8 +28,8 @@ Examples:
   rprof trace -e openat,read ls      only these; -e '!futex' is all but futex
   rprof trace -s -- make             system calls of a command by thread
   rprof trace -s -p 1234 -- sleep 5  of a process, for five seconds
-  rprof trace -s -g -p 1234          with the stacks they come from, until Ctrl-C
-  rprof trace -s -i perf.data        from a recording, such as perf trace record's";
+  rprof trace -s -g -p 1234          with their stacks, until Ctrl-C
+  rprof trace -s -i perf.data        from a recording (also perf trace's)";
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -102,7 +102,7 @@ pub(crate) struct TraceArgs {
     #[command(flatten)]
     cgroups: CgroupArgs,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Reading")]
     pub(crate) sources: SourceArgs,
 
     #[command(flatten)]

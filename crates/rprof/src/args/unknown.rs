@@ -7,6 +7,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 const TIPS: &str = "\
 report diff annotate: -D --dump-raw-trace
     use rprof dump: it prints every record
+report: --ns
+    use rprof script --ns
+report: --samples
+    use rprof script: it prints single samples
 report: --branch-history --total-cycles --stitch-lbr
     branches are counted by rprof report -b, and listed by rprof script -F +brstack
 report: -v --verbose
@@ -81,6 +85,8 @@ record: --timeout
     use --duration SECONDS to end the recording
 record: --off-cpu-thresh
     use --off-cpu=MS: waits of at least MS milliseconds have their user stacks
+stat: -S --sync
+    run sync before rprof stat
 record: -S --snapshot --aux-sample
     hardware traces are not recorded; use --overwrite to keep only the latest samples
 record: --threads --aio --affinity --num-thread-synthesize --mmap-flush --no-buffering

@@ -255,7 +255,7 @@ fn say_left_out(drawn: Drawn) {
         say::line(format_args!(
             "not drawn: {} narrower than {} % (use --min-width 0 to draw all)",
             Counted::new(drawn.left_out, "frame", "frames"),
-            drawn.least_width.percent(),
+            (drawn.least_width.percent() * 1e4).round() / 1e4,
         ));
     }
 }

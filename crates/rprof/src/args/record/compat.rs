@@ -22,7 +22,8 @@ pub(crate) struct CompatArgs {
     #[arg(long)]
     timestamp_boundary: bool,
 
-    /// Record build ids in mmap records (always on); with -a the kernel provides them: perf may fail meanwhile
+    /// Record build ids in mmap records (always on); with -a the kernel adds them, and a perf that runs at the same
+    /// time may fail
     #[arg(long)]
     pub(crate) buildid_mmap: bool,
 

@@ -41,7 +41,7 @@ Examples:
   rprof record -F 999 -p 1234 -- sleep 10           a process, for ten seconds
   rprof record -a -- sleep 5                        the whole system
   rprof record -e page-faults -- ./server           what causes page faults
-  rprof record -e sched:sched_switch -a -- sleep 1  a tracepoint";
+  rprof record -e sched:sched_process_exec -- make  a tracepoint";
 
 fn after_help() -> String {
     let ptrace = "If no event can be opened at all, as in many containers, commands and your own processes are \

@@ -5,7 +5,7 @@ use rprof_record::{OffCpu, Sideband, Space};
 use std::time::Duration;
 
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Parts and branches")]
+#[command(next_help_heading = "What else is recorded")]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct PartArgs {
     /// Record the namespaces of processes, if permitted
@@ -75,8 +75,8 @@ pub(crate) struct PartArgs {
 const OFF_CPU_HELP: &str = "Record off-CPU time, too: when threads are switched out and in, where they wait, and who \
     wakes them. User stacks are kept for waits of at least MS milliseconds [default: 1]; 0 keeps all of them. With CAP_PERFMON \
     the tracepoints sched:sched_switch and sched:sched_waking are recorded; where the kernel may be sampled \
-    (kernel.perf_event_paranoid at 1 or below), the event context-switches and SWITCH records; else SWITCH records, \
-    and /proc says why and where threads wait for long";
+    (kernel.perf_event_paranoid at 1 or below), the event context-switches and SWITCH records; otherwise SWITCH \
+    records; for long waits, /proc says why and where threads wait";
 
 /// The longest threshold, milliseconds: samples are held back for as long.
 const MOST_MS: f64 = 10_000.0;
