@@ -17,6 +17,7 @@ const filters = require("./filters.js");
 const frame = require("./frame.js");
 const hostile = require("./hostile.js");
 const inTime = require("./in_time.js");
+const jit = require("./jit.js");
 const lanes = require("./lanes.js");
 const old = require("./old.js");
 const typed = require("./typed.js");
@@ -363,6 +364,12 @@ async function main() {
           await hostile.check(tab, facts);
           await nothingOfOthersRuns(tab);
         }
+        console.log(`as expected: ${facts.page}`);
+        continue;
+      }
+      if ("jit" in facts) {
+        await jit.check(tab, /** @type {any} */ (facts));
+        await nothingOfOthersRuns(tab);
         console.log(`as expected: ${facts.page}`);
         continue;
       }

@@ -106,6 +106,27 @@ async function inlinedCodeIsSaid(tab) {
   }
 }
 
+/** Functions with code and those without count all samples that have a stack. @param {Tab} tab */
+async function functionsWithoutCodeCountTheRest(tab) {
+  const wrong = await tab.run(`(() => {
+    const page = rprofPage;
+    const view = page.views.all.code;
+    const { parents } = page.profile;
+    const wrong = [];
+    const half = [0, Math.floor(page.profile.head.span_ns / 2)];
+    for (const range of [null, half]) {
+      page.set({ range });
+      const { functions, others } = view.counts(view.code);
+      const sum = functions.reduce((sum, { weight }) => sum + weight, 0) + [...others.values()].reduce((a, b) => a + b, 0);
+      const own = page.counts.weights.reduce((sum, weight, node) => sum + (parents[node] < 0 ? 0 : weight), 0);
+      if (sum !== own) wrong.push([sum, own]);
+    }
+    page.set({ range: null });
+    return wrong;
+  })()`);
+  assert.deepEqual(wrong, []);
+}
+
 /** @param {Tab} tab @param {Facts} facts */
 async function check(tab, facts) {
   const whole = annotated(facts, []);
@@ -128,6 +149,7 @@ async function check(tab, facts) {
   const threads = await tab.run(`rprofPage.profile.head.threads.filter(([, tid]) => tid === ${tid}).length`);
   if (threads === 1) areEqual(await shown(tab), annotated(facts, ["--tid", String(tid)]));
   await show(tab, { thread: null });
+  await functionsWithoutCodeCountTheRest(tab);
   await theListHasTheHottestFirst(tab);
   await aFunctionIsOneStepAway(tab, facts);
   await rowsSayWhatIsCounted(tab);

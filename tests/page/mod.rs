@@ -2,6 +2,7 @@
 //! back its sums. They are those of `rprof report`.
 
 mod events;
+mod jit;
 mod lanes;
 mod waiting;
 

@@ -71,7 +71,7 @@ pub use formats::{Compressed, Content, ExportFormat, FORMATS};
 pub use otlp::{Otlp, service_name};
 pub use page::{
     ComparedRecordings, DifferentialPage, EventOfBoth, Page, PageCode, PageCounts, PageFrame,
-    PageFunction, PageInstruction, PageLoop, PagePart, PageSource,
+    PageFunction, PageInstruction, PageLoop, PagePart, PageRefused, PageSource,
 };
 pub use perfetto::{PerfettoError, PerfettoTrace, WrittenTrace};
 pub use pprof::{Pprof, SampleLabels, StorePprof, store_series};

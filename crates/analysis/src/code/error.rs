@@ -87,3 +87,18 @@ pub enum CodeError {
         what: &'static str,
     },
 }
+
+impl CodeError {
+    /// Whether no other function of the image has code, for the same reason.
+    pub fn is_of_image(&self) -> bool {
+        match self {
+            Self::NoFile { .. }
+            | Self::NoVmlinux { .. }
+            | Self::DebugOnly { .. }
+            | Self::PerfMap { .. }
+            | Self::UnknownMachine { .. }
+            | Self::NoCode { .. } => true,
+            Self::NoEnd { .. } | Self::NotInFile { .. } | Self::TooLong { .. } => false,
+        }
+    }
+}

@@ -121,6 +121,13 @@ impl<'r> CodeRecording<'r> {
         })
     }
 
+    /// The image of a function, as rows of profiles have it.
+    pub fn image_name(&self, function: &FoundFunction) -> String {
+        let images = self.recording.index.history.images();
+        let name = images.of(function.image_id).map(RecordedImage::short_name);
+        String::from_utf8_lossy(&name.unwrap_or_default()).into_owned()
+    }
+
     /// Functions that have samples, the heaviest first: by the first event, then by the next.
     pub fn functions(&self) -> &[FoundFunction] {
         &self.functions

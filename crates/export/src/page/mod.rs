@@ -18,7 +18,8 @@ mod stacks;
 mod waits;
 
 pub use code::{
-    PageCode, PageCounts, PageFrame, PageFunction, PageInstruction, PageLoop, PagePart, PageSource,
+    PageCode, PageCounts, PageFrame, PageFunction, PageInstruction, PageLoop, PagePart, PageRefused,
+    PageSource,
 };
 pub use difference::{ComparedRecordings, DifferentialPage, EventOfBoth};
 pub use options::Page;

@@ -6,18 +6,22 @@ use super::several::OpenedRecordings;
 use crate::args::{AnnotateArgs, ExportArgs};
 use crate::say;
 use anyhow::{Context, Result};
-use rprof_analysis::{CodeOptions, CodeRecording, CountedCode, OpenCode};
+use rprof_analysis::{
+    CodeError, CodeOptions, CodeRecording, CountedCode, FoundFunction, OpenCode,
+};
 use rprof_annotate::{CodeListing, CodeLoop, samples_at};
 use rprof_base::Counted;
 use rprof_disassembly::Instruction;
 use rprof_export::{
-    PageCode, PageCounts, PageFrame, PageFunction, PageInstruction, PageLoop, PagePart, PageSource,
+    PageCode, PageCounts, PageFrame, PageFunction, PageInstruction, PageLoop, PagePart, PageRefused,
+    PageSource,
 };
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::code::FunctionCode;
 use rprof_profile::{Profile, SamplePlace};
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
@@ -68,8 +72,11 @@ pub(super) fn page_code(
     profile: &Profile,
 ) -> Result<PageCode> {
     let events = events_in(profile, recording);
-    let hottest = by_heat(recording);
-    let n_functions = hottest.len();
+    let mut wanted = by_heat(recording);
+    let n_functions = wanted.len();
+    let mut others = wanted.split_off(n_functions.min(PageCode::MAX_FUNCTIONS));
+    let mut images: BTreeSet<String> = wanted.iter().map(|one| one.image.clone()).collect();
+    others.retain(|one| images.insert(one.image.clone()));
     let listing = AnnotateArgs::of_screen(None, None)?;
     let code = CodeOf {
         args: &listing,
@@ -83,15 +90,13 @@ pub(super) fn page_code(
         PageCode::default()
     };
     let sources = (!args.code.no_source).then(|| args.code.sources(args.input.samples.symfs()));
-    let mut wanted = hottest;
-    wanted.truncate(PageCode::MAX_FUNCTIONS);
     // Of functions that are equally hot, those of the first image come first.
     wanted.sort_by(|one, other| one.image.cmp(&other.image));
     let choose = |code: &FunctionCode, instructions: &[Vec<Instruction>]| {
         let parts = instructions.iter().map(Vec::len);
         Kept::of(parts, &samples_at(code, instructions)).instructions
     };
-    code.excerpts(wanted, sources, &choose, &mut |code, listing| {
+    let refused = code.excerpts(wanted, sources, &choose, &mut |code, listing| {
         let function = function(code, listing, &events);
         page.add(function).context("packing the code")?;
         Ok(if page.is_full() {
@@ -101,7 +106,31 @@ pub(super) fn page_code(
         })
     })?;
     page.n_left_out = n_functions - page.functions().len();
+    let others = others.into_iter().filter_map(|function| {
+        let why = recording.code(&function).err()?;
+        Some((function, why.into()))
+    });
+    page.refused = refused_in_page(recording, refused.into_iter().chain(others));
     Ok(page)
+}
+
+/// Why functions have no code; of an image without any, all that it has.
+fn refused_in_page(
+    recording: &CodeRecording<'_>,
+    refused: impl Iterator<Item = (FoundFunction, anyhow::Error)>,
+) -> Vec<PageRefused> {
+    let mut known = BTreeSet::new();
+    let all = refused.filter_map(|(function, why)| {
+        let is_of_image = why.downcast_ref().is_some_and(CodeError::is_of_image);
+        let one = PageRefused {
+            image: recording.image_name(&function),
+            function: (!is_of_image).then_some(function.name),
+            why: format!("{why:#}"),
+        };
+        let is_new = known.insert((one.image.clone(), one.function.clone()));
+        is_new.then_some(one)
+    });
+    all.collect()
 }
 
 /// Says that code is in the page: people give pages to others.

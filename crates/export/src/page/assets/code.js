@@ -9,7 +9,9 @@
  *   offsets: number[], texts: string[], lines: number[], chains: number[], targets: number[], left: number[],
  *   sources: [string, (number | string | null)[]][], places: number[], inlined: (string | null)[][], loops: LoopHead[],
  *   events: CodeEventHead[]}} FunctionHead
- * @typedef {{has_places: boolean, n_left_out: number, n_texts: number, functions: FunctionHead[]}} CodeHead
+ * @typedef {{has_places: boolean, n_left_out: number, n_texts: number, functions: FunctionHead[],
+ *   refused: [string, string | null, string][]}} CodeHead Of what cannot be shown: its image, its function if not all
+ *   of the image, why.
  */
 
 /** A call, or a jump to another function, with the address and the symbol that it goes to. */
@@ -102,7 +104,7 @@ class PageCode {
      * @type {Uint32Array | null}
      */
     this.places = head.has_places ? readPlaces(reading, profile) : null;
-    /** @type {{ofNode: Int32Array, ofInstruction: Int32Array} | null} */
+    /** @type {{ofNode: Int32Array, ofInstruction: Int32Array, others: Int32Array} | null} */
     this.where = null;
     /** By image and address, the function that begins there. @type {Map<string, number>} */
     this.byAddress = new Map();
@@ -136,12 +138,12 @@ class PageCode {
 
   /**
    * The function of each instruction; and by node of what was recorded, the function with code that its innermost frame
-   * is of, or is inlined into; -1 if there is none.
+   * is of, or is inlined into; -1 if there is none. Then `others` has the number that the function has in the profile.
    * @param {Profile} profile
    */
   whereRowsAre(profile) {
     if (this.where !== null) return this.where;
-    const { labels, parents, flags, names, images, head: { strings } } = profile.recorded;
+    const { labels, parents, flags, names, images, functionOf, head: { strings } } = profile.recorded;
     const ofInstruction = new Int32Array(this.nInstructions);
     this.functions.forEach(({ first, n }, number) => ofInstruction.fill(number, first, first + n));
     const ofFrame = Int32Array.from(names, (string, frame) => {
@@ -151,13 +153,15 @@ class PageCode {
       return this.byName.get(name)?.find((number) => isOne(this.functions[number])) ?? -1;
     });
     const ofNode = new Int32Array(parents.length).fill(-1);
+    const others = new Int32Array(parents.length).fill(-1);
     for (let node = 0; node < ofNode.length; node++) {
       const parent = parents[node];
       if (parent < 0) continue;
       const isPart = (flags[labels[node]] & (FLAGS.inlined | FLAGS.wait)) !== 0 && parents[parent] >= 0;
       ofNode[node] = isPart ? ofNode[parent] : ofFrame[labels[node]];
+      others[node] = isPart ? others[parent] : ofNode[node] < 0 ? functionOf[labels[node]] : -1;
     }
-    this.where = { ofNode, ofInstruction };
+    this.where = { ofNode, ofInstruction, others };
     return this.where;
   }
 
@@ -168,6 +172,19 @@ class PageCode {
    */
   isRecorded(profile, number) {
     return number !== null && profile.recorded.frameOfFunction[number] !== undefined;
+  }
+
+  /**
+   * Why the code of a function of the profile cannot be shown, if that is known.
+   * @param {Profile} profile
+   * @param {number} number
+   */
+  whyNot(profile, number) {
+    const { frameOfFunction, names, images, head } = profile.recorded;
+    const frame = frameOfFunction[number];
+    const [name, image] = [head.strings[names[frame]], head.strings[images[frame]]];
+    const found = this.head.refused.find(([ofImage, ofFunction]) => ofImage === image && (ofFunction === null || ofFunction === name));
+    return found?.[2] ?? null;
   }
 
   /**

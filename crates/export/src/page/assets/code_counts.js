@@ -14,6 +14,11 @@ class CodeCounts {
      * @type {Sum[]}
      */
     this.functions = [];
+    /**
+     * What functions count that the page has no code of, by their numbers in the profile.
+     * @type {Map<number, number>}
+     */
+    this.others = new Map();
   }
 
   /**
@@ -23,8 +28,15 @@ class CodeCounts {
    */
   static of(code, profile, selection) {
     const counts = new CodeCounts(code.nInstructions);
-    const { weights, samples } = counts;
+    const { weights, samples, others } = counts;
     const { places } = code;
+    const where = code.whereRowsAre(profile);
+    const { stacks } = profile.recorded;
+    /** @type {(row: number, weight: number) => void} */
+    const addOther = (row, weight) => {
+      const other = where.others[stacks[row] - 1] ?? -1;
+      if (other >= 0) others.set(other, (others.get(other) ?? 0) + weight);
+    };
     if (places === null) {
       counts.isWhole = true;
       for (const { head, first } of code.functions) {
@@ -35,12 +47,14 @@ class CodeCounts {
           samples[first + at] = event.n[nth];
         });
       }
+      const recorded = profile.beside();
+      recorded.restore();
+      forRows(recorded, { event: selection.event, range: null, thread: null }, (_node, weight, _n, _time, _thread, row) => addOther(row, weight));
       return counts;
     }
     const kept = keptNodes(profile, selection);
     counts.functions = code.functions.map(() => ({ weight: 0, samples: 0 }));
-    const { ofNode, ofInstruction } = code.whereRowsAre(profile);
-    const { stacks } = profile.recorded;
+    const { ofNode, ofInstruction } = where;
     forRows(profile, selection, (node, weight, n, _time, _thread, row) => {
       const place = places[row];
       if (node < 0 || (kept !== null && kept[node] === 0)) return;
@@ -48,7 +62,7 @@ class CodeCounts {
       if (number >= 0) {
         counts.functions[number].weight += weight;
         counts.functions[number].samples += n;
-      }
+      } else addOther(row, weight);
       if (place === 0) return;
       weights[place - 1] += weight;
       samples[place - 1] += n;

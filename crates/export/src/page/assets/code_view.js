@@ -10,6 +10,9 @@ addView({
   make: (app, section) => new CodeView(app, section),
 });
 
+/** Hotter functions without code that are named, for each reason. */
+const MOST_HOTTER = 3;
+
 class CodeView {
   /**
    * @param {App} app
@@ -43,6 +46,7 @@ class CodeView {
     hottest.addEventListener("click", () => this.table.moveTo(this.hottestRow()));
     bar.append(one.label, rows.label, shares.label, hottest);
     this.said = placed(section, "p", "code-said");
+    this.hotter = placed(section, "ul", "code-hotter");
     this.sites = placed(section, "div", "code-sites", "bar");
     this.table = new CodeTable(placed(section, "div", "code-place"), (row) => this.open(row), (row) => this.linkOf(row));
     this.notes = placed(section, "ul", "code-notes");
@@ -80,8 +84,9 @@ class CodeView {
     this.listFunctions(this.code, counts, listing);
     this.rowsOf.value = state.codeRows;
     this.shares.value = state.codeShares;
+    this.showHotter(this.code, counts, listing === this.hottest(counts) ? counts.functions[listing].weight : Infinity);
     const code = this.code.functions[listing];
-    if (code === undefined) return this.showNone(found?.name ?? "", found !== null && this.code.isRecorded(profile, state.focus));
+    if (code === undefined) return this.showNone(found?.name ?? "", this.code);
     const name = found?.listings.includes(listing) ? found.name : code.head.name;
     const isInlined = name !== code.head.name;
     this.say(code, counts, isInlined ? name : null);
@@ -221,21 +226,53 @@ class CodeView {
   }
 
   /**
-   * @param {string} name
-   * @param {boolean} isFunction
+   * Functions without code that count more than the hottest one with code, and why.
+   * @param {PageCode} code
+   * @param {CodeCounts} counts
+   * @param {number} least
    */
-  showNone(name, isFunction) {
+  showHotter(code, counts, least) {
+    const { profile, state, whole } = this.app;
+    const total = counts.isWhole ? profile.head.events[state.event].weight : whole;
+    const all = [...counts.others].filter(([, weight]) => weight > least).sort(([, a], [, b]) => b - a);
+    /** @type {Map<string, [number, number][]>} */
+    const reasons = new Map();
+    for (const [number, weight] of all) {
+      const why = code.whyNot(profile, number) ?? "";
+      reasons.set(why, [...(reasons.get(why) ?? []), [number, weight]]);
+    }
+    const lines = [...reasons].map(([why, functions]) => {
+      const named = functions.slice(0, MOST_HOTTER).map(([number, weight]) => {
+        const name = profile.recorded.head.strings[profile.recorded.names[profile.recorded.frameOfFunction[number]]];
+        return `${middleCut(name, 60)} ${percent(weight, total)}`;
+      });
+      const more = functions.length > MOST_HOTTER ? ` and ${functions.length - MOST_HOTTER} more` : "";
+      return made("li", `Hotter: ${named.join(", ")}${more}: no code${why === "" ? " in the page" : `, because ${why}`}`);
+    });
+    this.hotter.replaceChildren(...lines);
+  }
+
+  /**
+   * @param {string} name
+   * @param {PageCode} code
+   */
+  showNone(name, code) {
+    const { profile, state } = this.app;
     this.shown = { listing: -1, codeRows: "" };
     this.sites.hidden = true;
     this.rows = [];
     this.hottestRow = () => 0;
     this.table.show([], () => ({ share: 0, self: "", total: "", title: "", lanes: "", isFaint: false }), 0);
-    const n = this.code?.functions.length ?? 0;
-    this.said.replaceChildren(`The page has no code of ${middleCut(name, 100)}: it has that of the ` +
-      `${counted(n, "hottest function", "hottest functions")} whose files were found.`);
     this.notes.replaceChildren();
+    const isRecorded = code.isRecorded(profile, state.focus);
+    const why = state.focus !== null && isRecorded ? code.whyNot(profile, state.focus) : null;
+    const none = `The page has no code of ${middleCut(name, 100)}`;
+    // Nor has a terminal.
+    if (why !== null) return this.said.replaceChildren(`${none}, because ${why}`);
+    const n = code.functions.length;
+    this.said.replaceChildren(`${none}: it has that of the ${counted(n, "hottest function", "hottest functions")} whose files were found.`);
     // Names in brackets are of no function, and escaped ones are not what the file has.
-    if (!isFunction || /^\[|\\/.test(name)) return;
+    if (!isRecorded || /^\[|\\/.test(name)) return;
     const own = name.replace(/ \(inlined\)$/, "");
     if (own !== name) this.said.append(" Inlined code is a part of its callers.");
     const command = `rprof annotate -i perf.data ${quoted(own)}`;

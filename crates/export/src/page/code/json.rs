@@ -13,6 +13,16 @@ pub(super) fn of_all(code: &PageCode, has_places: bool) -> io::Result<Vec<u8>> {
         json.key("has_places").boolean(has_places);
         json.key("n_left_out").number(code.n_left_out as u64);
         json.key("n_texts").number(code.n_texts() as u64);
+        json.column("refused", &code.refused, |json, refused| {
+            json.list(|json| {
+                json.text(&printable(&refused.image));
+                match &refused.function {
+                    Some(function) => json.text(&printable(function)),
+                    None => json.null(),
+                }
+                json.text(&printable(&refused.why));
+            });
+        });
         json.column("functions", &code.functions, |json, function| {
             write(function, code.is_without_text, json);
         });

@@ -27,6 +27,8 @@ pub struct PageCode {
     n_bytes: usize,
     /// How many functions with samples of their own are not in it.
     pub n_left_out: usize,
+    /// Functions and images whose code cannot be shown.
+    pub refused: Vec<PageRefused>,
     /// Whether source text is left out, and only lines are there.
     is_without_text: bool,
 }
@@ -60,6 +62,17 @@ pub struct PageFunction {
     pub events: Vec<PageCounts>,
     /// Places in the recording, and the instruction that each is in.
     pub places: Vec<(SamplePlace, usize)>,
+}
+
+/// Code that cannot be shown.
+#[derive(Clone, Debug)]
+pub struct PageRefused {
+    /// The image, as rows have it.
+    pub image: String,
+    /// The function; `None` if it is all code of the image.
+    pub function: Option<String>,
+    /// Why.
+    pub why: String,
 }
 
 /// A function that instructions are part of.

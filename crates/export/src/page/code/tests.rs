@@ -73,6 +73,24 @@ fn addresses_are_differences_and_a_page_without_text_has_lines() {
 }
 
 #[test]
+fn what_is_refused_has_its_reason() {
+    let mut code = PageCode::default();
+    assert!(code.add(function("f", &[0x1004])).unwrap());
+    let refused = |function: Option<&str>| PageRefused {
+        image: "[JIT] tid 7".to_owned(),
+        function: function.map(str::to_owned),
+        why: "no bytes".to_owned(),
+    };
+    code.refused = vec![refused(None), refused(Some("g"))];
+    let (json, _) = unpacked(&code.stream(None).unwrap());
+    let expected = serde_json::json!([
+        ["[JIT] tid 7", null, "no bytes"],
+        ["[JIT] tid 7", "g", "no bytes"]
+    ]);
+    assert_eq!(json["refused"], expected);
+}
+
+#[test]
 fn functions_are_in_a_page_while_there_is_room() {
     let mixed = |number: u64| (number ^ (number >> 29)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 20;
     let mut code = PageCode::default();

@@ -3,7 +3,7 @@
 use super::view::{View, over};
 use super::wanted::Wanted;
 use super::{FoundFunction, heat};
-use anyhow::Result;
+use anyhow::{Error, Result};
 use rprof_analysis::{AskedCode, OpenCode};
 use rprof_annotate::{CodeListing, Disassembled, SourceFiles};
 use rprof_disassembly::Instruction;
@@ -27,15 +27,19 @@ struct Excerpt<'c> {
 impl View<'_, '_> {
     /// Hands over functions that have code, the hottest first: listings without rows, whose instructions have texts,
     /// lines and functions only if they are chosen. What is said of them is read once for all functions of a file, which
-    /// are listed only as far as `take` wants more.
+    /// are listed only as far as `take` wants more. Returns the functions whose code cannot be shown, and why.
     pub(super) fn excerpts(
         &self,
         functions: Vec<FoundFunction>,
         choose: &ChooseInstructions<'_>,
         take: &mut TakeListing<'_>,
-    ) -> Result<()> {
+    ) -> Result<Vec<(FoundFunction, Error)>> {
         let mut held = self.reader.budget().hold_nothing();
-        let opened = self.open_some(&Wanted::all(functions), &mut held, &mut |_, _| Ok(()))?;
+        let mut refused = Vec::new();
+        let opened = self.open_some(&Wanted::all(functions), &mut held, &mut |function, why| {
+            refused.push((function.clone(), why));
+            Ok(())
+        })?;
         let mut opened: Vec<(f64, OpenCode)> = opened
             .into_iter()
             .map(|code| (heat_of(&code.function), code))
@@ -70,7 +74,7 @@ impl View<'_, '_> {
                 break;
             }
         }
-        Ok(())
+        Ok(refused)
     }
 
     /// What is asked of the instructions that are shown.

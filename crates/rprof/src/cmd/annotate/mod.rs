@@ -148,14 +148,14 @@ pub(crate) struct CodeOf<'a, 'r> {
 
 impl<'a, 'r> CodeOf<'a, 'r> {
     /// Hands over functions with code, the hottest first, of which some instructions are shown; without places of source
-    /// files, these are not looked for.
+    /// files, these are not looked for. Returns the functions whose code cannot be shown, and why.
     pub(crate) fn excerpts(
         &self,
         functions: Vec<FoundFunction>,
         sources: Option<SourceSettings>,
         choose: &ChooseInstructions<'_>,
         take: &mut TakeListing<'_>,
-    ) -> Result<()> {
+    ) -> Result<Vec<(FoundFunction, anyhow::Error)>> {
         let view = View {
             sources,
             ..self.view(None)

@@ -1,0 +1,26 @@
+//! JIT code that only a perf map tells of, in the page: its bytes are known to nobody.
+
+use super::check;
+use crate::common::{Program, needs, rprof, run};
+use serde_json::json;
+
+#[test]
+fn hotter_functions_without_code_are_named_in_the_words_of_annotate() {
+    needs!(x86_64, "chromium" in "chromium", "node" in "nodejs");
+    let Some(program) = Program::new(include_str!("jit.c"), &["-O1"]) else {
+        return;
+    };
+    let said = program.file("map");
+    let events = ["-F", "999", "-e", "cpu-clock:u"];
+    let recording = program.record(&events, &[said.to_str().unwrap()]);
+    let map = std::fs::read_to_string(said).unwrap();
+    let page = program.file("jit.html");
+    run(recording.command("export", &[]).arg("-o").arg(&page)).ok();
+    let mut annotate = rprof(["annotate", "--no-debuginfod", "-i"]);
+    let annotate = run(annotate.arg(&recording.file)).ok().stderr;
+    std::fs::remove_file(&map).unwrap();
+    let (_, why) = annotate.split_once("Lshop/Orders$Item;::price(Z)D): ").unwrap();
+    let why = why.lines().next().unwrap();
+    assert!(why.starts_with(&map), "{why}");
+    check(vec![json!({"page": page, "jit": why})], program.dir());
+}
