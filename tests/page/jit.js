@@ -2,6 +2,9 @@
 "use strict";
 
 const assert = require("node:assert/strict");
+const { readFileSync } = require("node:fs");
+const path = require("node:path");
+const vm = require("node:vm");
 
 /** @typedef {import("./checks.js").Tab} Tab */
 /** @typedef {{page: string, jit: string}} Facts why there is no code */
@@ -39,8 +42,57 @@ async function hotterFunctionsWithoutCodeAreSaid(tab, { jit: why }) {
   await tab.run(`rprofPage.set({ focus: null, view: "flame" })`);
 }
 
+/** Names as they are cut, the longest first. */
+const CUT = {
+  "long shop.Orders.total(shop.Orders$Order[], java.lang.String)": [
+    "shop.Orders.total(shop.Orders$Order[], java.lang.String)", "shop.Orders.total(Orders$Order[], String)",
+    "Orders.total(Orders$Order[], String)", "Orders.total(…)", "Orders.total", "Orde….total", "O….total", "Ord…al",
+  ],
+  "Lcom/shop/Orders$Item;::price(ZLcom/shop/Item;)D": [
+    "com.shop.Orders$Item::price(ZLcom/shop/Item;)D", "Orders$Item::price(ZLcom/shop/Item;)D", "Orders$Item::price(…)",
+    "Orders$Item::price", "Orders…::price",
+  ],
+  "Lcom/shop/Orders;<init>(I)V": ["com.shop.Orders.<init>(I)V", "Orders.<init>(I)V", "Orders.<init>(…)", "Orders.<init>", "Or….<init>"],
+  "void Orders$$Lambda$14/0x00000008400.accept() Orders.java:12": ["Orders$$Lambda$14/0x00000008400.accept() Orders.java:12", "Orde….accept Orders.java:12"],
+  "void std::swap<int>(int&, int&)": ["void std::sw…int&, int&)"],
+  "core::fmt::Formatter::pad": ["core::fm…ter::pad"],
+};
+
+/** Class and method of Java stay, in boxes and in rows, whatever the room. @param {Tab} tab */
+async function classAndMethodStay(tab) {
+  const script = readFileSync(path.join(__dirname, "../../crates/export/src/page/assets/text.js"), "utf8");
+  const middleCut = vm.runInNewContext(`${script}; middleCut`);
+  for (const [name, cuts] of Object.entries(CUT)) {
+    for (const cut of cuts) assert.equal(middleCut(name, cut.length), cut);
+  }
+  await tab.size(700, 800);
+  const { cut, rows } = await tab.run(`(() => {
+    const page = rprofPage;
+    const { graph } = page.views.all.flame;
+    const context = graph.canvas.getContext("2d");
+    const cut = page.rows("function").map(({ key }) => graph.cut(context, page.profile.frameOfFunction[key], graph.charWidth * 24));
+    const rows = [];
+    for (const [view, place] of [["table", "#table-place"], ["tree", "#tree-place"], ["summary", "#summary-place"]]) {
+      page.set({ view, grouping: "function", inverted: true });
+      for (const name of document.querySelectorAll(place + " .cut")) {
+        if (!/shop.Orders/.test(name.textContent)) continue;
+        const isCut = (one) => one.scrollWidth > one.clientWidth + 1;
+        const parts = [...name.children];
+        rows.push([view, name.textContent, isCut(name) || parts.slice(1, 3).some(isCut)]);
+      }
+    }
+    page.set({ view: "flame", inverted: false });
+    return { cut, rows };
+  })()`);
+  for (const name of ["Orders.total(…)", "Orders$Item::price(Z)D"]) assert.ok(cut.includes(name), cut.join("; "));
+  for (const view of ["table", "tree", "summary"]) assert.ok(rows.some((/** @type {any} */ [one]) => one === view), view);
+  assert.deepEqual(rows.filter((/** @type {any} */ [, , isCut]) => isCut), []);
+  await tab.size(1280, 800);
+}
+
 /** @param {Tab} tab @param {Facts} facts */
 async function check(tab, facts) {
+  await classAndMethodStay(tab);
   await hotterFunctionsWithoutCodeAreSaid(tab, facts);
 }
 

@@ -296,7 +296,8 @@ class CallTree {
     const twisty = made("span", isLeaf ? "" : isOpen ? "▾" : "▸", "twisty");
     twisty.setAttribute("aria-hidden", "true");
     twisty.addEventListener("click", () => this.toggle(box));
-    const text = made("span", profile.nameOf(label), this.isFound(box) ? "found" : "");
+    const text = made("span", undefined, this.isFound(box) ? "found" : "");
+    showCut(text, profile.nameOf(label));
     text.title = app.describe(boxes, box);
     name.append(twisty, text);
     const image = label < 0 ? "" : profile.imageOfFrame(label);

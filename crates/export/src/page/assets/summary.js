@@ -124,7 +124,8 @@ class Summary {
       const share = shareCell(app.profile.head.events[app.state.event], row[by], app.whole);
       const name = made("th", undefined, "name");
       name.scope = "row";
-      const button = made("button", row.name);
+      const button = made("button");
+      showCut(button, row.name);
       button.type = "button";
       button.title = row.name.slice(0, 1000);
       button.addEventListener("click", () => open(row));

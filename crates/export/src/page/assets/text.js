@@ -80,28 +80,69 @@ function counted(n, one, many) {
 const SAID_LAST = /(?<=^py::[^:]*:).*\/| \(inlined\)$/;
 
 /**
- * A name cut in the middle: its beginning and its end say most, and the number of a line all of it.
+ * Methods of Java as the JVM's perf map has them, `long shop.Orders.total(shop.Item[])`, and as its agents do,
+ * `Lshop/Orders;::total([Lshop/Item;)J`: type, package, class, method, arguments, and the place if there is one.
+ */
+const JAVA = [
+  /^([^ ():]+ )((?:[^ ().:/]+\.)*)([^ ().:]+)()(\.[^ ().:]+)(\([^()]*\)?)( \S+:\d{1,9})?$/,
+  /^(L)((?:[^ ();/]+\/)*)([^ ();/]+)(;)((?:::|\.)?[^ ();/:.]+)(\([^ ]*)?( \S+:\d{1,9})?$/,
+];
+
+/**
+ * A method of Java in parts; `null` if the name is none.
+ * @param {string} name
+ */
+function javaMethod(name) {
+  const found = JAVA[0].exec(name) ?? JAVA[1].exec(name);
+  if (found === null) return null;
+  const [, type, packages, own, mark, method, args = "", place = ""] = found;
+  return { type, packages, own, mark, method, args, place };
+}
+
+/**
+ * What a name may be cut to, the longest first: of a method of Java class and method stay, whatever else goes.
+ * @param {string} name
+ */
+function shorterNames(name) {
+  const java = javaMethod(name);
+  if (java === null) return [];
+  const { packages, own, method, args, place } = java;
+  const short = `${own}${/^[.:]/.test(method) ? "" : "."}${method}`;
+  const simpleArgs = args.replace(/(?:[^ (),.]+\.)+/g, "");
+  const whole = packages.replaceAll("/", ".") + short;
+  return [whole + args, whole + simpleArgs, short + simpleArgs, short + (args.length > 2 ? "(…)" : args), short].map((one) => one + place);
+}
+
+/**
+ * A name cut in the middle: its beginning and its end say most, and the number of a line, or of Java the method, all of
+ * it.
  * @param {string} whole
  * @param {number} most characters
  */
 function middleCut(whole, most) {
   if (whole.length <= most) return whole;
-  const name = whole.replace(SAID_LAST, "");
+  const said = whole.replace(SAID_LAST, "");
+  const shorter = shorterNames(said);
+  const name = [said, ...shorter].find((one) => one.length <= most) ?? shorter.at(-1) ?? said;
   if (name.length <= most) return name;
-  const line = /:\d{1,9}$/.exec(name)?.[0].length ?? 0;
-  const end = Math.max(Math.floor((most - 1) / 2), line < most - 1 ? line : 0);
+  const kept = (shorter.length > 0 ? /(?:\.|::)[^.:]*( \S+:\d+)?$/ : /:\d{1,9}$/).exec(name)?.[0].length ?? 0;
+  const half = Math.floor((most - 1) / 2);
+  const end = kept >= most - 1 ? half : shorter.length > 0 ? kept : Math.max(half, kept);
   return `${name.slice(0, most - 1 - end)}…${name.slice(name.length - end)}`;
 }
 
 /**
- * Shows a name that has no room without its middle: the end stays.
+ * Shows a name that has no room without its middle: the end stays, or class and method.
  * @param {HTMLElement} place
  * @param {string} name
  */
 function showCut(place, name) {
+  const java = javaMethod(name);
   const end = Math.max(0, name.length - CUT_END);
+  const parts = java === null ? [[name.slice(0, end), "less"], [name.slice(end), ""]]
+    : [[java.type + java.packages, "least"], [java.own + java.mark, "less"], [java.method, ""], [java.args, "least"], [java.place, ""]];
   place.classList.add("cut");
-  place.replaceChildren(made("span", name.slice(0, end)), made("span", name.slice(end)));
+  place.replaceChildren(...parts.map(([text, className]) => made("span", text, className)));
 }
 
 /** Characters at the end of a name that stay: the name of a line's file, say. */
