@@ -14,16 +14,21 @@ function shown(tab) {
     lacks: document.querySelector("#summary .lacks")?.textContent ?? "" })`);
 }
 
-/** Samples that a command finds, which a shell reads. @param {Facts} facts @param {string} command */
+/** Samples that a command finds. @param {Facts} facts @param {string} command */
 function samplesOf(facts, command) {
+  const rows = rowsOf(facts, command, "--no-children -n");
+  return rows.reduce((/** @type {number} */ sum, /** @type {any} */ row) => sum + row.sample, 0);
+}
+
+/** Rows of a command, which a shell reads. @param {Facts} facts @param {string} command @returns {any[]} */
+function rowsOf(facts, command, flags = "-s dso,sym") {
   // Files of a fixture are beside it.
   const root = facts.root === null ? "" : ' --symfs "$2"';
   const words = command.replace(/^rprof report -i perf\.data/, `"$0" report --no-debuginfod${root} -i "$1"`);
   assert.notEqual(words, command);
-  const script = `${words} --format json --no-children -g none -n`;
+  const script = `${words} --format json -g none ${flags}`;
   const out = execFileSync("sh", ["-c", script, facts.rprof, facts.file, facts.root ?? ""], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-  const [event] = JSON.parse(out).events;
-  return event.rows.reduce((/** @type {number} */ sum, /** @type {any} */ row) => sum + row.sample, 0);
+  return JSON.parse(out).events[0].rows;
 }
 
 /** @param {Tab} tab @param {Facts} facts */
@@ -80,8 +85,43 @@ async function check(tab, facts) {
   const merged = { kind: "merge", grouping: "function", key: 0 };
   await tab.run(`rprofPage.set({ transforms: ${JSON.stringify([merged, rest])} })`);
   assert.match((await shown(tab)).lacks, /merged: .*without /);
+  await whatRanInItselfIsTheReports(tab, facts);
   await tab.run(`rprofPage.set({ transforms: [], view: "flame" })`);
   await threadsOfOneNameAreToldApart(tab);
+}
+
+/**
+ * What is left if the own samples of a shared object, or of a function, are left out: rows of the page, and of the command
+ * that it shows.
+ * @param {Tab} tab @param {Facts} facts
+ */
+async function whatRanInItselfIsTheReports(tab, facts) {
+  let n = 0;
+  for (const grouping of ["image", "function"]) {
+    const keys = await tab.run(`rprofPage.set({ transforms: [] }) ?? rprofPage.rows("${grouping}").sort((a, b) => b.self - a.self).slice(0, 3).map(({ key }) => key)`);
+    for (const key of keys) {
+      await tab.run(`rprofPage.set({ view: "summary", shares: "all", transforms: [{ kind: "omit", grouping: "${grouping}", key: ${key} }] })`);
+      const { command, lacks } = await shown(tab);
+      const [chip, title, whole, rows] = await tab.run(`(() => {
+        const chip = document.querySelector(".chip");
+        const rows = rprofPage.rows("function").map(({ name, image, self, total }) => [name, image, self, total].join("\\n"));
+        return [chip.textContent, chip.title, rprofPage.profile.head.events[0].weight, rows.sort()];
+      })()`);
+      assert.match(chip, /^not in .* itself ✕$/s);
+      assert.match(title, /own samples \(self\)/);
+      // Names that a report could read otherwise are not said.
+      if (lacks !== "") continue;
+      n++;
+      assert.match(command, grouping === "image" ? / -d '!/ : / -S '!/);
+      const own = rowsOf(facts, command).map((row) => {
+        const weight = (/** @type {number | null} */ share) => Math.round(((share ?? row.overhead) * whole) / 100);
+        return [row.sym.replace(/^\[.\] /, ""), row.dso, weight(row.overhead), weight(row.overhead_children)].join("\n");
+      });
+      assert.deepEqual(rows, own.sort(), command);
+    }
+  }
+  assert.ok(n > 1, String(n));
+  await tab.run(`rprofPage.set({ shares: "shown", transforms: [] })`);
 }
 
 /** Threads that share a name are told apart if they have most of the time. @param {Tab} tab */

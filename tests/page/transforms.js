@@ -52,6 +52,10 @@ function transformed(page) {
   const apply = {
     keep: (stack, one) => (stack.some(is(one)) ? stack : null),
     drop: (stack, one) => (stack.some(is(one)) ? null : stack),
+    omit: (stack, one) => {
+      const last = stack.findLast(({ isWait }) => !isWait);
+      return is(one)(last) ? null : stack;
+    },
     focus: (stack, one) => {
       const at = placeOf(stack, one);
       return at < 0 ? null : [stack[0], ...stack.slice(at)];
@@ -122,8 +126,8 @@ function candidates(page, n) {
   const all = [{ kind: "types", grouping: "all", key: 0 }];
   const few = (grouping) => page.rows(grouping).slice().sort((a, b) => b.total - a.total).slice(0, n).map(({ key }) => key);
   const kinds = {
-    function: ["keep", "drop", "focus", "merge", "self", "collapse", "recursion"],
-    image: ["keep", "drop", "merge", "collapse"],
+    function: ["keep", "drop", "omit", "focus", "merge", "self", "collapse", "recursion"],
+    image: ["keep", "drop", "omit", "merge", "collapse"],
     thread: ["keep", "drop"],
   };
   for (const [grouping, names] of Object.entries(kinds)) {
@@ -214,7 +218,7 @@ async function chipsAreUndoneAlone(tab) {
     canvas.dispatchEvent(new MouseEvent("contextmenu", { clientX: ${x}, clientY: ${y}, button: 2, bubbles: true, cancelable: true }));
   })()`);
   const items = await tab.run(`[...document.querySelectorAll("#menu [role=menuitem]")].map((one) => one.textContent)`);
-  assert.ok(items.some((/** @type {string} */ text) => text.startsWith("Drop stacks containing ")), items.join("; "));
+  assert.ok(items.some((/** @type {string} */ text) => /^Drop stacks with .* anywhere$/.test(text)), items.join("; "));
   assert.equal(await tab.run(`document.activeElement.getAttribute("role")`), "menuitem");
   await tab.run(`[...document.querySelectorAll("#menu button")].find((one) => one.textContent.startsWith("Drop stacks")).click()`);
   assert.equal(await tab.run(`document.getElementById("menu").hidden`), true);

@@ -121,10 +121,11 @@ async function menusOpenWithARightClick(tab) {
     return { row, chosen, entry };
   })()`);
   assert.ok(said.chosen);
-  for (const [isHidden, keep, drop] of [said.row, said.entry]) {
+  for (const [isHidden, keep, drop, omit] of [said.row, said.entry]) {
     assert.equal(isHidden, false);
-    assert.match(keep, /^Keep stacks containing shared object /);
-    assert.match(drop, /^Drop stacks containing shared object /);
+    assert.match(keep, /^Keep stacks with shared object .* anywhere$/);
+    assert.match(drop, /^Drop stacks with shared object .* anywhere$/);
+    assert.match(omit, /^Drop what ran in shared object .* itself$/);
   }
 }
 

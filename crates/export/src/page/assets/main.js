@@ -163,10 +163,12 @@ class App {
     /**
      * @param {string} text
      * @param {Partial<State>} without
+     * @param {string} [title]
      */
-    const chip = (text, without) => {
+    const chip = (text, without, title = "") => {
       const one = made("button", `${text} ✕`, "chip");
       one.type = "button";
+      one.title = title;
       one.setAttribute("aria-label", `${text}: remove this filter`);
       one.addEventListener("click", () => this.set(without));
       chips.push(one);
@@ -177,7 +179,9 @@ class App {
     for (const text of against) chip(text, NOT_COMPARED);
     for (const text of thread) chip(text, { thread: null });
     transforms.forEach((text, at) => {
-      chip(text, { transforms: state.transforms.filter((_, other) => other !== at), zoom: [], span: null });
+      const one = state.transforms[at];
+      const title = isRowGrouping(one.grouping) ? "" : wordsOfKind(one).title;
+      chip(text, { transforms: state.transforms.filter((_, other) => other !== at), zoom: [], span: null }, title);
     });
     if (state.asked !== undefined) {
       const { search, keep, transforms } = state.asked;

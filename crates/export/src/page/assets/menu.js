@@ -100,7 +100,7 @@ function transformItems(app, grouping, key, more = {}) {
     const { menu, title, key: letter } = wordsOfKind(transform);
     // Of shared objects with Shift: they are in the menu of their functions.
     const typed = grouping === "image" ? letter.toUpperCase() : letter;
-    return { text: `${menu} ${of}`.trim(), title, key: typed, act: () => app.addTransform(transform) };
+    return { text: withName(menu, of), title, key: typed, act: () => app.addTransform(transform) };
   });
 }
 

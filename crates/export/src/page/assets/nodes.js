@@ -23,12 +23,21 @@ const OF_NODE = {
 };
 
 /**
+ * What transforms of threads are called.
+ * @type {{[kind in TransformKind]?: TransformWords}}
+ */
+const OF_THREADS = {
+  keep: { menu: "Keep threads", chip: "threads", key: "k", title: "Count only samples of threads with this name" },
+  drop: { menu: "Drop threads", chip: "without threads", key: "d", title: "Leave out samples of threads with this name" },
+};
+
+/**
  * What transforms by pattern are called.
  * @type {{[kind in TransformKind]?: TransformWords}}
  */
 const OF_PATTERN = {
-  keep: { menu: "Keep stacks with a match", chip: "with", key: "k", title: "Count only samples with a match anywhere in their stack (pprof: focus)" },
-  drop: { menu: "Drop stacks with a match", chip: "without", key: "d", title: "Leave out samples with a match anywhere in their stack (pprof: ignore)" },
+  keep: { menu: "Keep stacks with a match", chip: "stacks with", key: "k", title: "Count only samples with a match anywhere in their stack (pprof: focus)" },
+  drop: { menu: "Drop stacks with a match", chip: "stacks without", key: "d", title: "Leave out samples with a match anywhere in their stack (pprof: ignore)" },
   focus: { menu: "Begin stacks at a match", chip: "from", key: "f", title: "Leave out callers of the outermost match, and stacks without a match (pprof: show_from)" },
   merge: { menu: "Merge matches into callers", chip: "merged:", key: "m", title: "Hide functions that match: their own time is that of who calls them (pprof: hide)" },
   show: {
@@ -105,8 +114,17 @@ function nodesThatMatch(profile, { text = "" }, hasThreads) {
  * @returns {TransformWords}
  */
 function wordsOfKind({ kind, grouping }) {
-  const of = grouping === "pattern" ? OF_PATTERN[kind] : grouping === "path" || grouping === "lines" ? OF_NODE[kind] : undefined;
-  return of ?? TRANSFORMS[kind];
+  const of = grouping === "pattern" ? OF_PATTERN : grouping === "thread" ? OF_THREADS : grouping === "path" || grouping === "lines" ? OF_NODE : {};
+  return of[kind] ?? TRANSFORMS[kind];
+}
+
+/**
+ * Words with the name of what they are about, in its place or behind them.
+ * @param {string} words
+ * @param {string} name
+ */
+function withName(words, name) {
+  return words.includes("NAME") ? words.replace("NAME", () => name) : `${words} ${name}`.trim();
 }
 
 /**
@@ -116,8 +134,8 @@ function wordsOfKind({ kind, grouping }) {
  */
 function saidOfTransform(profile, one) {
   const { grouping } = one;
-  const of = grouping === "image" ? "shared object " : ["all", "function", "path", "lines", "pattern"].includes(grouping) ? "" : `${grouping} `;
-  return `${wordsOfKind(one).chip} ${of}${middleCut(nameOfTransformed(profile, one), 60)}`.trim();
+  const of = grouping === "image" ? "shared object " : ["all", "function", "path", "lines", "pattern", "thread"].includes(grouping) ? "" : `${grouping} `;
+  return withName(wordsOfKind(one).chip, `${of}${middleCut(nameOfTransformed(profile, one), 60)}`);
 }
 
 /**

@@ -255,6 +255,9 @@ function commandOf({ state, profile, counts }) {
   else words.push(...ofRows);
   const { items, said } = stacksKept(profile, state);
   if (items.length > 0) words.push("--keep-stacks", items.join(","));
+  const omitted = omittedBy(profile, state.transforms);
+  words.push(...omitted.words);
+  for (const one of omitted.said) said.add(one);
   for (const one of state.transforms) {
     if (said.has(one)) continue;
     // A dead task has no id that a flag takes.
@@ -282,9 +285,9 @@ function commandOf({ state, profile, counts }) {
  */
 function stacksKept(profile, { transforms, keep }) {
   /** @type {(Transform | string)[]} */
-  const filters = transforms.filter(({ grouping }) => grouping === "function" || grouping === "pattern");
+  const filters = transforms.filter(({ kind, grouping }) => kind !== "omit" && (grouping === "function" || grouping === "pattern"));
   // What follows a transform is of other stacks.
-  const first = transforms.findIndex(({ kind, grouping }) => !isRowGrouping(grouping) && kind !== "keep" && kind !== "drop");
+  const first = firstOfOtherStacks(transforms);
   const before = filters.filter((one) => first < 0 || transforms.indexOf(/** @type {Transform} */ (one)) < first);
   if (keep !== "" && first < 0) before.push(keep);
   const wanted = before.filter((one) => typeof one === "string" || one.kind === "keep");
@@ -301,6 +304,36 @@ function stacksKept(profile, { transforms, keep }) {
     items.push(isWanted ? item : `!${item}`);
   }
   return { items, said };
+}
+
+/**
+ * The number of the first transform that makes other stacks; -1 if all leave what they keep as it is.
+ * @param {Transform[]} transforms
+ */
+function firstOfOtherStacks(transforms) {
+  return transforms.findIndex(({ kind, grouping }) => !isRowGrouping(grouping) && !["keep", "drop", "omit"].includes(kind));
+}
+
+/**
+ * The flags that leave out what ran in shared objects and functions themselves, and the transforms that these say.
+ * @param {Profile} profile
+ * @param {Transform[]} transforms
+ */
+function omittedBy(profile, transforms) {
+  const first = firstOfOtherStacks(transforms);
+  /** @type {{words: string[], said: Transform[]}} */
+  const omitted = { words: [], said: [] };
+  for (const [grouping, flag] of [["image", "-d"], ["function", "-S"]]) {
+    const names = transforms.flatMap((one, at) => {
+      if (one.kind !== "omit" || one.grouping !== grouping || (first >= 0 && at > first)) return [];
+      const image = profile.recorded.head.strings[one.key] ?? "";
+      const name = grouping === "function" ? nameOfReport(profile, one.key) : /^\[?\w[\w.+-]*\]?$/.test(image) ? image : null;
+      if (name !== null) omitted.said.push(one);
+      return name === null ? [] : [`!${name}`];
+    });
+    if (names.length > 0) omitted.words.push(flag, names.join(","));
+  }
+  return omitted;
 }
 
 /**

@@ -2,26 +2,33 @@
 // a part of the link, and undone alone.
 
 /**
- * @typedef {"keep" | "drop" | "focus" | "merge" | "show" | "self" | "collapse" | "recursion" | "types"} TransformKind
+ * @typedef {"keep" | "drop" | "omit" | "focus" | "merge" | "show" | "self" | "collapse" | "recursion" | "types"} TransformKind
  * @typedef {Grouping | RowGrouping | "wait" | "all" | "path" | "lines" | "pattern"} TransformedGrouping A path is of functions, or of lines.
  * @typedef {{kind: TransformKind, grouping: TransformedGrouping, key: number, path?: number[], text?: string}} Transform
  */
 
 /**
- * What each is called in the menu and on its chip, its letter there, its tip, what it can be of, and what it does.
+ * What each is called in the menu and on its chip (NAME, or what follows, is what it is of), its letter there, its tip,
+ * what it can be of, and what it does.
  * @type {{[kind in TransformKind]: {menu: string, chip: string, key: string, title: string, of: TransformedGrouping[],
  *   apply: (stacks: StackColumns, profile: Profile, transform: Transform) => void}}}
  */
 const TRANSFORMS = {
   keep: {
-    menu: "Keep stacks containing", chip: "with", key: "k", title: "Count only samples that have it anywhere in their stack",
+    menu: "Keep stacks with NAME anywhere", chip: "stacks with", key: "k", title: "Count only samples that have it anywhere in their stack",
     of: ["function", "image", "thread", "line", "wait", "process", "task", "cpu", "level", "state", "cause", "pattern"],
     apply: (stacks, profile, transform) => stacks.keepRows(nodesBelow(profile, transform), 1),
   },
   drop: {
-    menu: "Drop stacks containing", chip: "without", key: "d", title: "Leave out samples that have it anywhere in their stack",
+    menu: "Drop stacks with NAME anywhere", chip: "stacks without", key: "d",
+    title: "Leave out samples that have it anywhere in their stack: its own, and those of all that it calls",
     of: ["function", "image", "thread", "line", "wait", "process", "task", "cpu", "level", "state", "cause", "pattern"],
     apply: (stacks, profile, transform) => stacks.keepRows(nodesBelow(profile, transform), 0),
+  },
+  omit: {
+    menu: "Drop what ran in NAME itself", chip: "not in NAME itself", of: ["function", "image"], key: "x",
+    title: "Leave out its own samples (self), and keep those of what it calls: as rprof report -d '!NAME', or -S '!NAME' for a function",
+    apply: (stacks, profile, transform) => stacks.keepRows(nodesOf(profile, transform), 0),
   },
   focus: {
     menu: "Focus on", chip: "focus on", of: ["function", "path", "lines", "pattern"], key: "f", title: "Begin stacks at it, and leave out samples without it",
