@@ -50,6 +50,7 @@ async function check(tab) {
     theme.toggle();
     return [first, second];
   })()`);
+  await boxesHaveTheColourOfTheirObject(tab);
   // What has a hue in one theme has it in the other.
   const [light, dark] = themes.map(({ images, kinds, kernel }) => [...images, kernel, ...Object.values(kinds)]);
   light.forEach(([hue], at) => assert.ok(Math.abs(hue - dark[at][0]) <= 6, `${light[at]}; ${dark[at]}`));
@@ -75,6 +76,39 @@ async function check(tab) {
       }
     }
   }
+}
+
+/** Whatever its own time is; the legend has the totals of the table. @param {Tab} tab */
+async function boxesHaveTheColourOfTheirObject(tab) {
+  const { frames, legend, rows } = await tab.run(`(() => {
+    const page = rprofPage;
+    const { profile, theme } = page;
+    page.set({ view: "flame", colours: "module", transforms: [], range: null, thread: null, event: 0 });
+    const frames = Array.from(profile.flags, (of, frame) => [profile.imageOfFrame(frame), theme.fill(frame), of]);
+    const legend = [...document.querySelectorAll("#flame .modules .entry")].map(({ textContent }) => textContent.trim());
+    const rows = page.rows("image").map(({ name, total }) => [name, total, (100 * total / page.whole).toFixed(2) + " %"]);
+    return { frames, legend, rows };
+  })()`);
+  const isKnown = (/** @type {string} */ image) => image !== "" && image !== "[unknown]";
+  /** @type {Map<string, string>} */
+  const hues = new Map();
+  for (const [image, fill, flags] of frames) {
+    // What threads wait for has colours of its own, and the kernel's modules have the kernel's.
+    if (!isKnown(image) || (flags & 64) !== 0) continue;
+    const hue = /^hsl\(([\d.]+) /.exec(fill)?.[1] ?? fill;
+    assert.notEqual(hue, fill, `${image} has no colour`);
+    assert.equal(hues.get(image) ?? hue, hue, image);
+    hues.set(image, hue);
+  }
+  const heaviest = rows.filter((/** @type {any} */ [image]) => isKnown(image) && hues.has(image));
+  heaviest.sort((/** @type {any} */ [, a], /** @type {any} */ [, b]) => b - a);
+  const first = heaviest.slice(0, 5).map((/** @type {any} */ [image]) => hues.get(image));
+  assert.equal(new Set(first).size, first.length, heaviest.join("; "));
+  const isUser = frames.every((/** @type {any} */ [, , flags]) => (flags & 7) === 0);
+  if (!isUser) return;
+  assert.equal(legend.length, Math.min(6, heaviest.length));
+  const shares = heaviest.map((/** @type {any} */ [, , share]) => share);
+  legend.forEach((/** @type {string} */ text, /** @type {number} */ at) => assert.ok(text.includes(` ${shares[at]}`), `${text}; ${shares[at]}`));
 }
 
 module.exports = { check };

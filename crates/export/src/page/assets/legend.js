@@ -27,7 +27,7 @@ function showLegend(place, entries, app) {
   })));
 }
 
-/** Colours of modules, with what these count themselves, the heaviest first; or of kinds of code. */
+/** Colours of modules, with what stacks count that have them, the heaviest first; or of kinds of code. */
 class ModuleLegend {
   /**
    * @param {App} app
@@ -46,13 +46,14 @@ class ModuleLegend {
     this.element.hidden = comparison !== null;
     if (this.element.hidden) return;
     if (theme.by === "kind") return this.showKinds();
-    if (this.known?.counts !== counts) this.known = { counts, images: weightsOfImages(profile, counts) };
+    if (this.known?.counts !== counts) this.known = { counts, images: totalsOfImages(profile, counts.totals(profile).weights) };
     const entries = [...this.known.images].sort(([, one], [, other]) => other.weight - one.weight).slice(0, LEGEND_MODULES);
     showLegend(this.element, entries.map(([image, { weight, frame, isSeveral }]) => {
       const name = isSeveral ? "kernel and modules" : middleCut(profile.imageOfFrame(frame), 30);
       return [theme.fill(frame), `${name} ${shareWithTime(profile.head.events[state.event], weight, whole)}`,
         isSeveral ? undefined : { grouping: "image", key: image < 0 ? profile.images[frame] : image }];
     }), this.app);
+    this.element.prepend("Total:");
   }
 
   /** Kinds of code with what they count themselves. */
@@ -72,33 +73,6 @@ class ModuleLegend {
     const entries = KINDS.map(([kind, name]) => [`hsl(${hslText(kinds[kind])})`, `${name} ${percent(sums[kind], whole)}`]);
     if (sums.nameless > 0) entries.push([unknown, `without a name ${percent(sums.nameless, whole)}`]);
     showLegend(this.element, entries);
+    this.element.prepend("Self:");
   }
-}
-
-/**
- * By image, or -1 for the kernel: what it weighs, one of its frames, and whether these are of several images.
- * @param {Profile} profile
- * @param {Counts} counts
- */
-function weightsOfImages(profile, { weights }) {
-  const { parents, labels, images, flags, head } = profile;
-  const hasWaits = head.waits !== undefined;
-  /** @type {Map<number, {weight: number, frame: number, isSeveral: boolean}>} */
-  const sums = new Map();
-  // Those of a frame first: there are few.
-  const ofFrame = new Float64Array(flags.length);
-  for (let node = 0; node < weights.length; node++) {
-    if (weights[node] === 0 || parents[node] < 0) continue;
-    const code = hasWaits ? profile.codeOf(node) : node;
-    if (parents[code] >= 0) ofFrame[labels[code]] += weights[node];
-  }
-  ofFrame.forEach((weight, frame) => {
-    if (weight === 0 || (flags[frame] & FLAGS.nameless) !== 0) return;
-    const key = (flags[frame] & FLAGS.level) !== 0 ? -1 : images[frame];
-    const sum = sums.get(key) ?? { weight: 0, frame, isSeveral: false };
-    sum.weight += weight;
-    sum.isSeveral ||= images[sum.frame] !== images[frame];
-    sums.set(key, sum);
-  });
-  return sums;
 }

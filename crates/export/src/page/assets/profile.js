@@ -83,6 +83,8 @@ class Profile {
      * @type {RowColumns[]}
      */
     this.rowColumns = [];
+    /** The image of each node, as it was asked for last. @type {ImageColumns | null} */
+    this.imageColumns = null;
     /** @type {Map<number, number> | undefined} */
     this.ranksOfProcesses = undefined;
 

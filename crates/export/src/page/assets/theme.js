@@ -39,6 +39,12 @@ const LANE_SATURATION = 48;
 /** Shades of a heat map. */
 const HEAT_STEPS = 64;
 
+/**
+ * What is the same whatever counts: by node its image, and whether it is the outermost of that on its way.
+ * @typedef {{parents: Int32Array, labels: Uint32Array, images: Uint32Array, rows: Int32Array, isOutermost: Uint8Array,
+ *   kernel: number}} ImageColumns
+ */
+
 class Theme {
   /** @param {Profile} profile */
   constructor(profile) {
@@ -181,11 +187,13 @@ class Theme {
   fillOfFrame(label) {
     const colours = this.colours;
     const { names, images, flags } = this.profile;
-    // What is in no known image, as the rest of a truncated stack, is no image of its own.
-    if ((flags[label] & FLAGS.nameless) !== 0 || this.profile.imageOfFrame(label) === "[unknown]") return colours.unknown;
     const wait = this.wait(label);
     if (wait !== undefined) return wait;
-    if (this.by === "kind") return `hsl(${hslText(colours.kinds[kindOf(flags[label])])})`;
+    // What is in no known image, as the rest of a truncated stack, is no image of its own.
+    if (!hasImage(this.profile, label)) return colours.unknown;
+    if (this.by === "kind") {
+      return (flags[label] & FLAGS.nameless) !== 0 ? colours.unknown : `hsl(${hslText(colours.kinds[kindOf(flags[label])])})`;
+    }
     const isKernel = (flags[label] & FLAGS.level) !== 0;
     const shade = (Math.imul(names[label], 0x9e3779b1) >>> 28) % 5;
     const key = isKernel ? `k${shade}` : `${images[label]} ${shade}`;
@@ -271,25 +279,75 @@ function kindOf(flags) {
 }
 
 /**
- * Places of images by how many samples they have.
+ * Whether it is known which shared object a frame is in.
+ * @param {Profile} profile
+ * @param {number} frame
+ */
+function hasImage(profile, frame) {
+  const image = profile.imageOfFrame(frame);
+  return image !== "" && image !== "[unknown]";
+}
+
+/**
+ * Places of images by how many samples have them in their stacks.
  * @param {Profile} profile
  */
 function ranksOfImages(profile) {
-  /** @type {Map<number, number>} */
-  const sums = new Map();
   const byNode = new Float64Array(profile.parents.length);
   for (let row = 0; row < profile.stacks.length; row++) {
     if (profile.stacks[row] > 0) byNode[profile.stacks[row] - 1] += profile.samplesOf(row);
   }
-  byNode.forEach((samples, end) => {
-    const node = profile.codeOf(end);
-    const frame = profile.labels[node];
-    if (samples === 0 || profile.parents[node] < 0 || (profile.flags[frame] & FLAGS.level) !== 0) return;
-    const image = profile.images[frame];
-    sums.set(image, (sums.get(image) ?? 0) + samples);
-  });
-  const sorted = [...sums].sort(([a, one], [b, other]) => other - one || a - b);
+  for (let node = byNode.length - 1; node >= 0; node--) {
+    const parent = profile.parents[node];
+    if (parent >= 0) byNode[parent] += byNode[node];
+  }
+  const sums = totalsOfImages(profile, byNode);
+  const sorted = [...sums].filter(([image]) => image >= 0).sort(([a, one], [b, other]) => other.weight - one.weight || a - b);
   return new Map(sorted.map(([image], rank) => [image, rank]));
+}
+
+/**
+ * The image that each node is in; the kernel and its modules are one, behind all others. -1 is none.
+ * @param {Profile} profile
+ * @returns {ImageColumns}
+ */
+function imageColumns(profile) {
+  const { parents, labels, images, flags } = profile;
+  const known = profile.imageColumns;
+  if (known?.parents === parents && known.labels === labels && known.images === images) return known;
+  const kernel = profile.head.strings.length;
+  const ofFrames = Int32Array.from(flags, (of, frame) =>
+    ((of & FLAGS.wait) !== 0 || !hasImage(profile, frame) ? -1 : (of & FLAGS.level) !== 0 ? kernel : images[frame]));
+  const rows = new Int32Array(parents.length);
+  for (let node = 0; node < rows.length; node++) rows[node] = parents[node] < 0 ? -1 : ofFrames[labels[node]];
+  const { isOutermost } = outermostRows(profile, rows);
+  profile.imageColumns = { parents, labels, images, rows, isOutermost, kernel };
+  return profile.imageColumns;
+}
+
+/**
+ * By image, or -1 for the kernel and its modules: what stacks weigh that have it, one of its frames, and whether these are
+ * of several images.
+ * @param {Profile} profile
+ * @param {Float64Array} totals by node, with all below it
+ */
+function totalsOfImages(profile, totals) {
+  const { labels, images } = profile;
+  const { rows, isOutermost, kernel } = imageColumns(profile);
+  /** @type {Map<number, {weight: number, frame: number, isSeveral: boolean}>} */
+  const sums = new Map();
+  for (let node = 0; node < rows.length; node++) {
+    if (isOutermost[node] === 0 || totals[node] === 0) continue;
+    const key = rows[node] === kernel ? -1 : rows[node];
+    const frame = labels[node];
+    const sum = sums.get(key);
+    if (sum === undefined) sums.set(key, { weight: totals[node], frame, isSeveral: false });
+    else {
+      sum.weight += totals[node];
+      sum.isSeveral ||= images[sum.frame] !== images[frame];
+    }
+  }
+  return sums;
 }
 
 /**
