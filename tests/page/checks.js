@@ -373,6 +373,12 @@ async function main() {
         console.log(`as expected: ${facts.page}`);
         continue;
       }
+      if ("manyWaits" in facts) {
+        await waits.numbersAreOfAll(tab, /** @type {any} */ (facts));
+        await nothingOfOthersRuns(tab);
+        console.log(`as expected: ${facts.page}`);
+        continue;
+      }
       if ("traced" in facts) {
         await events.check(tab, /** @type {any} */ (facts));
         await nothingOfOthersRuns(tab);

@@ -19,7 +19,9 @@ fn hotter_functions_without_code_are_named_in_the_words_of_annotate() {
     let mut annotate = rprof(["annotate", "--no-debuginfod", "-i"]);
     let annotate = run(annotate.arg(&recording.file)).ok().stderr;
     std::fs::remove_file(&map).unwrap();
-    let (_, why) = annotate.split_once("Lshop/Orders$Item;::price(Z)D): ").unwrap();
+    let (_, why) = annotate
+        .split_once("Lshop/Orders$Item;::price(Z)D): ")
+        .unwrap();
     let why = why.lines().next().unwrap();
     assert!(why.starts_with(&map), "{why}");
     check(vec![json!({"page": page, "jit": why})], program.dir());

@@ -212,7 +212,7 @@ async function sumsByWakerSayOfWhichWaits(tab) {
     rprofPage.set({ view: "flame" });
     return [part, all];
   })()`);
-  assert.match(part, /^Counts and sums are of the \d+ longest of \d+ waits/);
+  assert.match(part, /^All numbers are of the \d+ longest of \d+ waits/);
   assert.doesNotMatch(all, /longest/);
 }
 

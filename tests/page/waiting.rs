@@ -36,3 +36,29 @@ fn waits_have_boxes_colors_and_lanes() {
     }
     check(vec![json!({ "page": page, "waits": waits })], program.dir());
 }
+
+#[test]
+fn numbers_of_waits_are_of_all_where_only_the_longest_are_drawn() {
+    needs!("chromium" in "chromium", "node" in "nodejs");
+    let Some(program) = Program::new(include_str!("ping.c"), &["-O1", "-pthread"]) else {
+        return;
+    };
+    let recording = program.record(&["--off-cpu", "-F", "99", "-m", "8M"], &[]);
+    let page = program.file("ping.html");
+    run(recording.command("export", &[]).arg("-o").arg(&page)).ok();
+    let args = [
+        "--off-cpu",
+        "-s",
+        "tid,cause",
+        "-n",
+        "-g",
+        "none",
+        "--no-children",
+        "--format",
+        "json",
+    ];
+    let report: Value = serde_json::from_str(&recording.read("report", &args)).unwrap();
+    let event = &report["events"][0];
+    let facts = json!({ "page": page, "manyWaits": event["rows"], "total": event["weight"] });
+    check(vec![facts], program.dir());
+}

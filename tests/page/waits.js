@@ -150,4 +150,56 @@ async function check(tab, facts) {
   await heatIsOfWhatRuns(tab);
 }
 
-module.exports = { check };
+/**
+ * Where the page has only the longest waits one by one, its numbers are those of the report all the same.
+ * @param {Tab} tab @param {{manyWaits: any[], total: number}} facts
+ */
+async function numbersAreOfAll(tab, { manyWaits, total }) {
+  const { n, all, first, tables, range } = await tab.run(`(() => {
+    const page = rprofPage;
+    const { profile } = page;
+    page.set({ view: "waits" });
+    const view = page.views.all.waits;
+    const rows = () => view.rows.map(({ thread, label, ...row }) =>
+      ({ ...row, tid: thread < 0 ? null : profile.head.threads[thread][1], cause: profile.text(profile.names[label]).slice(1, -1) }));
+    const table = (threads, wakers) => {
+      view.threads.checked = threads;
+      view.wakers.checked = wakers;
+      view.show();
+      return { rows: rows(), note: view.note.textContent };
+    };
+    const tables = [[true, false], [true, true], [false, false], [false, true]].map(([threads, wakers]) => table(threads, wakers));
+    // Of whom the page has a wait that began before the first sample, which the page leaves out.
+    const first = [];
+    profile.head.threads.forEach(([, tid], thread) => profile.waits.each(thread, [-Infinity, Infinity], (wait) => {
+      if (profile.waits.begins[wait] < 0) first.push(tid);
+    }));
+    page.set({ range: [0, profile.head.span_ns] });
+    const range = table(true, false);
+    page.set({ range: null, view: "flame" });
+    return { n: profile.waits.n, all: profile.head.n_all_waits, first, tables, range };
+  })()`);
+  assert.equal(n, 30000);
+  assert.ok(all > n, `${all} waits`);
+  const isWhole = (/** @type {number} */ tid) => !first.includes(tid);
+  const key = (/** @type {any} */ row) => [row.tid, row.cause, row.count ?? row.sample, Math.round(row.sum ?? (row.overhead * total) / 100)].join(" ");
+  const report = manyWaits.map((row) => ({ ...row, tid: parseInt(row.tid) })).filter(({ tid }) => isWhole(tid));
+  const [byThread, byBoth] = tables;
+  assert.deepEqual(byThread.rows.filter((/** @type {any} */ { tid }) => isWhole(tid)).map(key).sort(), report.map(key).sort());
+  assert.ok(report.some(({ cause, sample }) => cause === "pipe" && sample > 10000), JSON.stringify(report));
+  // However they are told apart, they are the same waits.
+  const sums = (/** @type {any[]} */ rows) => [rows.reduce((all, { count }) => all + count, 0), rows.reduce((all, { sum }) => all + sum, 0)];
+  for (const { rows, note } of tables) {
+    assert.deepEqual(sums(rows), sums(byThread.rows));
+    assert.doesNotMatch(note, /longest/);
+    for (const { median, longest, sum, count } of rows) assert.ok(median > 0 && median <= longest && sum <= count * longest);
+  }
+  assert.ok(byBoth.rows.some((/** @type {any} */ { waker }) => waker > 0), "somebody wakes");
+  // Of a range they are not.
+  assert.match(range.note, /^All numbers are of the 30000 longest of \d+ waits in the recording: /);
+  const most = (/** @type {any[]} */ rows) => rows.reduce((most, row) => (row.count > most.count ? row : most));
+  const [whole, part] = [most(byThread.rows), most(range.rows)];
+  assert.ok(part.count < whole.count && part.median >= whole.median, JSON.stringify([whole, part]));
+}
+
+module.exports = { numbersAreOfAll, check };

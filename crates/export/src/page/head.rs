@@ -177,6 +177,8 @@ impl Head {
     fn json_of_waits(&self, json: &mut JsonWriter<'_>) {
         json.key("n_waits").number(self.timed_waits.len() as u64);
         json.key("n_all_waits").number(self.timed_waits.n_all());
+        json.key("n_wait_groups")
+            .number(self.timed_waits.n_groups() as u64);
         let causes = self.timed_waits.causes();
         json.column("wait_causes", causes, |json, WaitCause { name, color }| {
             json.list(|json| {

@@ -15,11 +15,12 @@ mod payload;
 mod plain;
 mod shell;
 mod stacks;
+mod wait_groups;
 mod waits;
 
 pub use code::{
-    PageCode, PageCounts, PageFrame, PageFunction, PageInstruction, PageLoop, PagePart, PageRefused,
-    PageSource,
+    PageCode, PageCounts, PageFrame, PageFunction, PageInstruction, PageLoop, PagePart,
+    PageRefused, PageSource,
 };
 pub use difference::{ComparedRecordings, DifferentialPage, EventOfBoth};
 pub use options::Page;

@@ -1,13 +1,18 @@
-//! When threads waited, for what, and who woke them: the longest waits.
+//! When threads waited, for what, and who woke them: the longest waits, and sums of all of them.
 
 use super::columns::{difference, unsigned};
+use super::wait_groups::{Alike, Queue, WaitGroup, groups};
 use rprof_profile::{SampledProfile, StrId, TimedWait};
 use rprof_scheduling::Cause as WaitedFor;
 use rprof_untrusted::printable;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// Waits of a page, at most: the longest.
 const MAX_WAITS: usize = 30_000;
+
+/// The cause of who could run, but has no CPU.
+const RUNNABLE: &str = "runnable";
 
 /// What is waited for: the number of its text, and its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +26,8 @@ pub(super) struct Cause {
 pub(super) struct PageWaits {
     rows: Vec<WaitRow>,
     causes: Vec<Cause>,
+    /// Sums of all waits, if `rows` lacks some.
+    groups: Vec<WaitGroup>,
     n_threads: usize,
     /// With those that are not the longest.
     n_all: u64,
@@ -50,7 +57,7 @@ impl PageWaits {
             ..Self::default()
         };
         let strings = &sampled.profile.strings;
-        for wait in longest(&sampled.waits) {
+        let mut row = |wait: &TimedWait| {
             let known = causes.iter().position(|&cause| cause == wait.cause);
             let cause = known.unwrap_or_else(|| {
                 let name = strings.of(wait.cause).into_raw();
@@ -68,13 +75,50 @@ impl PageWaits {
                 }
                 (None, None) => 0,
             };
-            page.rows.push(WaitRow {
+            WaitRow {
                 thread: wait.thread,
                 begin: wait.start_ns.wrapping_sub(start_ns),
                 length: wait.end_ns.saturating_sub(wait.start_ns),
                 cause: 2 * cause as u64 + u64::from(wait.is_woken),
                 waker,
+            }
+        };
+        let longest = longest(&sampled.waits);
+        page.rows = longest.iter().map(&mut row).collect();
+        if longest.len() < sampled.waits.len() {
+            let mut all = sampled.waits.clone();
+            all.sort_by_key(order);
+            // A thread that changed its name is one.
+            let mut first_names = BTreeMap::new();
+            let threads = (0..).zip(&sampled.threads);
+            let threads: Vec<u32> = threads
+                .map(|(number, thread)| *first_names.entry(thread.tid).or_insert(number))
+                .collect();
+            let mut before: Option<&TimedWait> = None;
+            let alike = all.iter().filter_map(|wait| {
+                let before = before.replace(wait);
+                let is_after_wait = before.is_some_and(|before| {
+                    before.thread == wait.thread
+                        && before.is_woken
+                        && before.end_ns == wait.start_ns
+                });
+                let is_runnable = strings.of(wait.cause).into_raw() == RUNNABLE;
+                // What is before the first sample is not in the page.
+                let length = wait.end_ns.saturating_sub(wait.start_ns.max(start_ns));
+                let WaitRow { cause, waker, .. } = row(wait);
+                let alike = Alike {
+                    thread: threads.get(wait.thread as usize).copied(),
+                    cause: cause / 2,
+                    waker: Some(waker),
+                    queue: match (is_runnable, is_after_wait || waker != 0) {
+                        (false, _) => Queue::None,
+                        (true, false) => Queue::Preempted,
+                        (true, true) => Queue::Queued,
+                    },
+                };
+                (length > 0).then_some((alike, length))
             });
+            page.groups = groups(alike);
         }
         page
     }
@@ -89,12 +133,18 @@ impl PageWaits {
         self.n_all
     }
 
+    /// How many sums of waits there are.
+    pub(super) fn n_groups(&self) -> usize {
+        self.groups.len()
+    }
+
     /// What is waited for, by number.
     pub(super) fn causes(&self) -> &[Cause] {
         &self.causes
     }
 
-    /// Appends the columns, if there are waits: how many each thread has, begin, length, cause, waker.
+    /// Appends the columns, if there are waits: how many each thread has, begin, length, cause, waker; then those of
+    /// sums.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         if self.rows.is_empty() {
             return;
@@ -115,6 +165,10 @@ impl PageWaits {
         self.rows.iter().for_each(|row| unsigned(out, row.length));
         self.rows.iter().for_each(|row| unsigned(out, row.cause));
         self.rows.iter().for_each(|row| unsigned(out, row.waker));
+        for column in 0..WaitGroup::N_COLUMNS {
+            let groups = self.groups.iter();
+            groups.for_each(|group| unsigned(out, group.columns()[column]));
+        }
     }
 }
 
@@ -128,8 +182,13 @@ fn longest(waits: &[TimedWait]) -> Vec<TimedWait> {
         });
         waits.truncate(MAX_WAITS);
     }
-    waits.sort_by_key(|wait| (wait.thread, wait.start_ns, wait.end_ns));
+    waits.sort_by_key(order);
     waits
+}
+
+/// By thread, within one in order of time.
+fn order(wait: &TimedWait) -> (u32, u64, u64) {
+    (wait.thread, wait.start_ns, wait.end_ns)
 }
 
 #[cfg(test)]
@@ -194,5 +253,9 @@ mod tests {
         assert_eq!((page.len(), page.n_all()), (MAX_WAITS, n));
         let shortest = page.rows.iter().map(|row| row.length).min();
         assert_eq!(shortest, Some(11));
+        // Sums are of all: of all threads together, and of each.
+        let counts = page.groups.iter().map(|group| group.columns()[4]);
+        assert_eq!(counts.sum::<u64>(), 4 * (n - 1));
+        assert_eq!(page.n_groups(), 1 + 2 + 2 + 3);
     }
 }

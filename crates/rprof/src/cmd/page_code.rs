@@ -6,15 +6,13 @@ use super::several::OpenedRecordings;
 use crate::args::{AnnotateArgs, ExportArgs};
 use crate::say;
 use anyhow::{Context, Result};
-use rprof_analysis::{
-    CodeError, CodeOptions, CodeRecording, CountedCode, FoundFunction, OpenCode,
-};
+use rprof_analysis::{CodeError, CodeOptions, CodeRecording, CountedCode, FoundFunction, OpenCode};
 use rprof_annotate::{CodeListing, CodeLoop, samples_at};
 use rprof_base::Counted;
 use rprof_disassembly::Instruction;
 use rprof_export::{
-    PageCode, PageCounts, PageFrame, PageFunction, PageInstruction, PageLoop, PagePart, PageRefused,
-    PageSource,
+    PageCode, PageCounts, PageFrame, PageFunction, PageInstruction, PageLoop, PagePart,
+    PageRefused, PageSource,
 };
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;

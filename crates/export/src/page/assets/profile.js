@@ -9,7 +9,7 @@
  *   threads: [number, number, number][], events: EventHead[], n_frames: number, n_nodes: number, n_losses: number,
  *   has_times: boolean, start_ns: string, span_ns: number, n_rows: number, n_samples: number, has_events: boolean,
  *   has_cpus: boolean, has_samples: boolean, has_weights: boolean, slot_ns: number, by_name: boolean,
- *   min_samples: number, n_waits?: number, n_all_waits?: number, wait_causes?: [number, number, number, number][],
+ *   min_samples: number, n_waits?: number, n_all_waits?: number, n_wait_groups?: number, wait_causes?: [number, number, number, number][],
  *   waits?: [number, number, number, number][], waits_have_begins?: boolean, is_filtered?: boolean,
  *   sides?: [string, string], measures?: MeasureHead[], traced?: (number | string)[][], traced_kinds?: (number | string)[][],
  *   n_traced_left?: number}} Head

@@ -12,7 +12,8 @@ addView({
 
 /**
  * What one thread waited for, and who ended it: -1 and `null` if rows are of all threads, or of any waker.
- * @typedef {{thread: number, label: number, queue: Queue, waker: number | null, count: number, sum: number, lengths: number[] | null}} WaitRow
+ * @typedef {{thread: number, label: number, queue: Queue, waker: number | null, count: number, sum: number, median: number | null,
+ *   longest: number | null, lengths: number[]}} WaitRow Without single waits, or of several sums, not all numbers are known.
  * @typedef {{title: string, isNumber: boolean, value: (row: WaitRow) => number | string}} WaitColumn
  * @typedef {{thread: boolean, waker: boolean}} WaitRowsBy
  *
@@ -79,13 +80,20 @@ class WaitTable {
     const { profile } = this.app;
     const by = { thread: this.threads.checked, waker: this.wakers.checked };
     const isTimed = by.waker || profile.head.waits === undefined;
-    const rows = isTimed ? rowsOfTimedWaits(this.app, by) : rowsOfWaits(this.app, by);
+    const rows = !isTimed ? rowsOfWaits(this.app, by) : this.hasSums() ? rowsOfSums(this.app, by) : rowsOfTimedWaits(this.app, by);
     this.rows = cause === null ? rows : rows.filter(({ label }) => label === cause);
     this.columns = this.columnsOf(by);
     this.remove.hidden = cause === null;
     this.remove.textContent = cause === null ? "" : `${nameOfCause(profile, cause)} ✕`;
     this.note.textContent = this.said(isTimed);
     this.sorted();
+  }
+
+  /** Whether what is shown of waits are sums of all: those of a time range, or of one name of a thread, are not known. */
+  hasSums() {
+    const { profile: { head, waits }, state: { range, thread } } = this.app;
+    const hasOneName = thread === null || head.threads.filter(([, tid]) => tid === head.threads[thread][1]).length === 1;
+    return range === null && hasOneName && waits.groups.length > 0;
   }
 
   /** @param {number | null} cause */
@@ -101,15 +109,14 @@ class WaitTable {
   columnsOf(by) {
     const { profile } = this.app;
     const nameOf = (/** @type {WaitRow} */ { label, queue }) => `${nameOfCause(profile, label)}${queue === "" ? "" : ` (${queue})`}`;
-    const at = (/** @type {WaitRow} */ { lengths }, /** @type {number} */ share) => lengths?.[Math.ceil(share * lengths.length) - 1] ?? 0;
     return [
       ...(by.thread ? [{ title: "Thread", isNumber: false, value: (/** @type {WaitRow} */ { thread }) => profile.nameOfThread(thread) }] : []),
       { title: "Waits for", isNumber: false, value: nameOf },
       { title: "Waits", isNumber: true, value: ({ count }) => count },
       { title: "Total", isNumber: true, value: ({ sum }) => sum },
       { title: "Mean", isNumber: true, value: ({ sum, count }) => sum / count },
-      { title: "p50", isNumber: true, value: (row) => at(row, 0.5) },
-      { title: "Max", isNumber: true, value: (row) => at(row, 1) },
+      { title: "p50", isNumber: true, value: ({ median }) => median ?? -1 },
+      { title: "Max", isNumber: true, value: ({ longest }) => longest ?? -1 },
       ...(by.waker ? [{ title: "Woken by", isNumber: false, value: (/** @type {WaitRow} */ row) => this.nameOfWaker(row) }] : []),
     ];
   }
@@ -128,10 +135,13 @@ class WaitTable {
     const { waits, head } = app.profile;
     const said = [];
     const { n_all_waits: all } = head;
-    if (isTimed && all !== undefined && all > waits.n) {
-      const others = head.waits === undefined ? "" : `; without "by waker" the sums are of all`;
-      said.push(`Counts and sums are of the ${wholeNumber(waits.n)} longest of ${wholeNumber(all)} waits${others}.`);
+    if (isTimed && !this.hasSums() && all !== undefined && all > waits.n) {
+      const others = head.waits === undefined ? "" : `; without "by waker" they are of all`;
+      const range = app.state.range === null && app.state.thread === null ? "" : " in the recording";
+      said.push(`All numbers are of the ${wholeNumber(waits.n)} longest of ${wholeNumber(all)} waits${range}: ` +
+        `counts and totals are too low, mean and p50 too high${others}.`);
     }
+    if (isTimed && this.rows.some(({ median }) => median === null)) said.push("The p50 of some threads together is not known.");
     if (isTimed && threadsLeft(app.profile, app.state) === null) said.push("Filters of stacks and CPUs do not apply here.");
     if (head.waits === undefined) said.push("Pages by rprof export --off-cpu have the functions that wait.");
     if (this.rows.some(({ label }) => /futex|lock/.test(nameOfCause(app.profile, label)))) {
@@ -181,8 +191,7 @@ class WaitTable {
     line.append(...this.columns.map(({ title, isNumber, value }) => {
       const said = value(row);
       if (typeof said === "number") {
-        const isKnown = row.lengths !== null || (title !== "p50" && title !== "Max");
-        return made("td", !isKnown ? "" : title === "Waits" ? wholeNumber(said) : duration(said), "number");
+        return made("td", said < 0 ? "" : title === "Waits" ? wholeNumber(said) : duration(said), "number");
       }
       const cell = made("td", title === "Woken by" ? said : undefined);
       if (title === "Woken by") return cell;
@@ -242,12 +251,61 @@ function rowsOfWaits({ profile, state }, by) {
     const who = by.thread ? last[thread] : -1;
     const key = who * profile.names.length + label;
     let row = rows.get(key);
-    if (row === undefined) rows.set(key, (row = { thread: who, label, queue: "", waker: null, count: 0, sum: 0, lengths: isSingle ? [] : null }));
+    if (row === undefined) rows.set(key, (row = newWaitRow(who, label, "", null)));
     row.count += samples;
     row.sum += weight;
-    row.lengths?.push(weight);
+    if (isSingle) row.lengths.push(weight);
   });
-  for (const { lengths } of rows.values()) lengths?.sort((a, b) => a - b);
+  return rowsWithMedians(rows.values());
+}
+
+/**
+ * @param {number} thread
+ * @param {number} label
+ * @param {Queue} queue
+ * @param {number | null} waker
+ * @returns {WaitRow}
+ */
+function newWaitRow(thread, label, queue, waker) {
+  return { thread, label, queue, waker, count: 0, sum: 0, median: null, longest: null, lengths: [] };
+}
+
+/**
+ * @param {Iterable<WaitRow>} rows
+ * @returns {WaitRow[]}
+ */
+function rowsWithMedians(rows) {
+  return Array.from(rows, (row) => {
+    const { lengths } = row;
+    if (lengths.length === 0) return row;
+    lengths.sort((a, b) => a - b);
+    return { ...row, median: lengths[Math.ceil(0.5 * lengths.length) - 1], longest: lengths[lengths.length - 1] };
+  });
+}
+
+/**
+ * All waits, by thread, cause and waker. The median of several sums is not known.
+ * @param {App} app
+ * @param {WaitRowsBy} by
+ */
+function rowsOfSums({ profile, state }, by) {
+  const { waits, waitLabels } = profile;
+  const last = namesLeft(profile);
+  const accepts = threadsLeft(profile, state) ?? (() => true);
+  const isPart = state.thread !== null || state.transforms.length > 0;
+  /** @type {Map<string, WaitRow>} */
+  const rows = new Map();
+  for (const { thread, cause, waker, queue, count, sum, median, longest } of waits.groups) {
+    if ((thread >= 0) !== (by.thread || isPart) || (waker !== null) !== by.waker) continue;
+    if (thread >= 0 && ((state.thread !== null && state.thread !== thread) || !accepts(thread))) continue;
+    const who = by.thread ? last[thread] : -1;
+    const key = `${who} ${cause} ${waker} ${queue}`;
+    const row = rows.get(key) ?? newWaitRow(who, waitLabels[cause], queue, waker);
+    rows.set(key, {
+      ...row, count: row.count + count, sum: row.sum + sum, median: row.count === 0 ? median : null,
+      longest: Math.max(row.longest ?? 0, longest),
+    });
+  }
   return [...rows.values()];
 }
 
@@ -280,14 +338,13 @@ function rowsOfTimedWaits({ profile, state }, by) {
       const who = by.thread ? last[thread] : -1;
       const key = `${who} ${label} ${waker} ${queue}`;
       let row = rows.get(key);
-      if (row === undefined) rows.set(key, (row = { thread: who, label, queue, waker, count: 0, sum: 0, lengths: [] }));
+      if (row === undefined) rows.set(key, (row = newWaitRow(who, label, queue, waker)));
       row.count++;
       row.sum += length;
-      row.lengths?.push(length);
+      row.lengths.push(length);
     });
   }
-  for (const { lengths } of rows.values()) lengths?.sort((a, b) => a - b);
-  return [...rows.values()];
+  return rowsWithMedians(rows.values());
 }
 
 /**

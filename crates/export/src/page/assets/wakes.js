@@ -3,6 +3,29 @@
 /** Arrows of a picture, at most: those of the longest waits that are seen. */
 const MOST_ARROWS = 100;
 
+/**
+ * All waits that are alike, added up, where some are not among the longest: -1 and `null` if they are of all threads, or of
+ * any waker.
+ * @typedef {{thread: number, cause: number, waker: number | null, queue: Queue, count: number, sum: number, median: number,
+ *   longest: number}} WaitGroup
+ */
+
+/**
+ * @param {number} n
+ * @param {Reading} reading
+ * @returns {WaitGroup[]}
+ */
+function waitGroups(n, reading) {
+  const column = () => reading.fill(new Float64Array(n));
+  const [threads, causes, wakers, queues] = [column(), column(), column(), column()];
+  const [counts, sums, medians, longest] = [column(), column(), column(), column()];
+  return Array.from(threads, (thread, at) => ({
+    thread: thread - 1, cause: causes[at], waker: wakers[at] === 0 ? null : wakers[at] - 1,
+    queue: /** @type {Queue[]} */ (["", "preempted", "queued"])[queues[at]] ?? "",
+    count: counts[at], sum: sums[at], median: medians[at], longest: longest[at],
+  }));
+}
+
 /** The longest waits, by number: by thread, in order of time. */
 class Waits {
   /**
@@ -22,6 +45,7 @@ class Waits {
     this.causes = reading.fill(new Uint32Array(n));
     /** 0 if nobody is known; else one more than twice a thread, or two more than twice a text. */
     this.wakers = reading.fill(new Uint32Array(n));
+    this.groups = waitGroups(head.n_wait_groups ?? 0, reading);
     /** By wait, the running maximum of the ends within its thread. */
     this.lasts = this.begins.slice();
     for (let thread = 0; thread + 1 < this.starts.length; thread++) {
