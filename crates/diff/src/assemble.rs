@@ -142,6 +142,7 @@ pub(crate) fn mark<'e>(
         event.rows.retain(|row| is_shown(row, options));
         event.rows.sort_by(|a, b| {
             let order = match options.order {
+                RowOrder::Amount => order_of_amounts(a, b),
                 RowOrder::Computed => {
                     let by_weights = a.weights.order(&b.weights, options.compute);
                     order_of_marks(a, b, options).then(by_weights)
@@ -153,6 +154,20 @@ pub(crate) fn mark<'e>(
                 .then_with(|| a.cells.cmp(&b.cells))
         });
     }
+}
+
+/// By how much amounts changed. Callers inherit a change of what they call, so they come after what changed itself.
+fn order_of_amounts(a: &ComparedRow, b: &ComparedRow) -> Ordering {
+    let place = |row: &ComparedRow| {
+        let (group, judged) = match row.children {
+            _ if row.own.is_sure => (0, row.own),
+            Some(children) if children.is_sure => (1, children),
+            _ => (2, row.own),
+        };
+        (group, judged.estimate.moved().abs())
+    };
+    let ((a_group, a_moved), (b_group, b_moved)) = (place(a), place(b));
+    a_group.cmp(&b_group).then(b_moved.total_cmp(&a_moved))
 }
 
 /// By sizes of differences, significant ones come first: larger ones may be chance.

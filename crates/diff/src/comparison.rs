@@ -38,9 +38,9 @@ pub struct CompareOptions {
     pub alpha: f64,
     /// How functions are found to be the same.
     pub matching: NameMatching,
-    /// What rows are ordered by.
+    /// What perf's column has.
     pub compute: Compute,
-    /// Rows go by what is computed, or by the share before.
+    /// What rows are ordered by.
     pub order: RowOrder,
     /// Rows that only one side has.
     pub one_sided: OneSided,
@@ -76,13 +76,16 @@ impl CompareOptions {
     }
 }
 
-/// perf's `-o`.
+/// What rows are ordered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RowOrder {
-    /// By the share before.
-    Baseline,
-    /// By what is computed; by sizes of differences ([`Compute::DeltaAbs`]), significant ones come first.
+    /// By how much amounts changed, divided as they are ([`Per`]). Significant changes come first: those of own samples,
+    /// then those with callees.
     #[default]
+    Amount,
+    /// perf's `-o 0`: by the share before.
+    Baseline,
+    /// perf's `-o 1`: by what is computed; by sizes of differences ([`Compute::DeltaAbs`]), significant ones come first.
     Computed,
 }
 
@@ -107,6 +110,8 @@ pub struct Comparison {
     pub n_runs: (usize, usize),
     /// What tells rows apart.
     pub keys: Vec<SortKey>,
+    /// What rows are ordered by.
+    pub order: RowOrder,
     /// Events that both sides have.
     pub events: Vec<ComparedEvent>,
     /// What a reader must know of the recordings. One sentence each.
@@ -265,6 +270,7 @@ pub(crate) fn compare_unmarked(
         alpha: options.alpha,
         n_runs: recordings.counts(),
         keys: options.keys.clone(),
+        order: options.order,
         events,
         gates,
         stack_labels: naming.into_stack_labels(),

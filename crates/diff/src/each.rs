@@ -62,19 +62,23 @@ impl ComparedEvent {
         if own.n() > 0 { own } else { rows(true) }
     }
 
-    /// The row that grew most beyond noise, of its own samples if any did; else the one that shrank most.
+    /// The row that grew most beyond noise, else the one that shrank most: of those that [`Self::sure_rows`] counts.
     pub(crate) fn most_changed(&self) -> Option<(&ComparedRow, &Judged)> {
-        let own = self.rows.iter().map(|row| (row, &row.own));
-        let children = self.rows.iter();
-        let children = children.filter_map(|row| Some((row, row.children.as_ref()?)));
-        let largest = |is_it: fn(&Judged) -> bool| {
-            let of = |(_, judged): &(&ComparedRow, &Judged)| judged.estimate.moved().abs();
-            let by_size = |one: &_, other: &_| f64::total_cmp(&of(one), &of(other));
-            let own = own.clone().filter(|(_, judged)| is_it(judged));
-            let children = children.clone().filter(|(_, judged)| is_it(judged));
-            own.max_by(by_size).or_else(|| children.max_by(by_size))
-        };
-        largest(is_more).or_else(|| largest(is_less))
+        let sure = self.sure_rows();
+        let is_it = if sure.n_more > 0 { is_more } else { is_less };
+        // Of equal ones the last is taken, and that is to be the first row.
+        let judged = self.rows.iter().rev().filter_map(|row| {
+            let judged = if sure.with_callees {
+                row.children.as_ref()?
+            } else {
+                &row.own
+            };
+            is_it(judged).then_some((row, judged))
+        });
+        judged.max_by(|(_, one), (_, other)| {
+            let of = |judged: &Judged| judged.estimate.moved().abs();
+            of(one).total_cmp(&of(other))
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Comparisons of runs that are made here, whose truth is known.
 
 mod each;
+mod order;
 mod refused;
 
 use crate::statistics::testing::{normal, numbers};

@@ -19,7 +19,7 @@ pub(super) fn shown_columns(columns: &[DiffColumn], widths: &[usize], fit: Fit) 
     let mut hidden: Vec<(u8, usize)> = shown
         .iter()
         .filter(|&&at| at != last)
-        .filter_map(|&at| Some((rank(columns[at])?, at)))
+        .filter_map(|&at| Some((rank(columns[at], columns)?, at)))
         .collect();
     hidden.sort_unstable();
     for (_, at) in hidden {
@@ -32,13 +32,15 @@ pub(super) fn shown_columns(columns: &[DiffColumn], widths: &[usize], fit: Fit) 
 }
 
 /// Which column goes first; `None` for those that stay.
-fn rank(column: DiffColumn) -> Option<u8> {
+fn rank(column: DiffColumn, all: &[DiffColumn]) -> Option<u8> {
     match column {
         DiffColumn::Interval => Some(0),
         DiffColumn::Key(_) => Some(1),
-        DiffColumn::Children => Some(2),
-        DiffColumn::Baseline => Some(3),
-        DiffColumn::Computed => Some(4),
+        // Rows are ordered by one of the two.
+        DiffColumn::Computed if all.contains(&DiffColumn::Amount) => Some(2),
+        DiffColumn::Children => Some(3),
+        DiffColumn::Baseline => Some(4),
+        DiffColumn::Computed | DiffColumn::Amount => Some(5),
         DiffColumn::BasePeriod | DiffColumn::Formula | DiffColumn::Period => None,
         DiffColumn::Change | DiffColumn::Remark => None,
     }
@@ -50,17 +52,18 @@ mod tests {
 
     #[test]
     fn names_have_most_of_a_narrow_terminal() {
-        use DiffColumn::{Baseline, Change, Children, Computed, Interval, Key};
+        use DiffColumn::{Amount, Baseline, Change, Children, Computed, Interval, Key};
         let columns = [
             Baseline,
             Computed,
+            Amount,
             Change,
             Interval,
             Children,
             Key(0),
             Key(1),
         ];
-        let widths = [8, 9, 9, 15, 9, 13, 60];
+        let widths = [8, 9, 9, 9, 15, 9, 13, 60];
         let shown = |columns_wide| {
             let fit = Fit {
                 columns: columns_wide,
@@ -77,7 +80,7 @@ mod tests {
         assert_eq!(shown(200).0, columns);
         assert_eq!(shown(usize::MAX).0, columns);
         let (names, room) = shown(80);
-        assert_eq!(names, [Baseline, Computed, Change, Children, Key(1)]);
+        assert_eq!(names, [Baseline, Amount, Change, Children, Key(1)]);
         assert!(room >= 32, "{room}");
         for narrow in [40, 60] {
             let (names, room) = shown(narrow);

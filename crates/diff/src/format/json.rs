@@ -1,7 +1,7 @@
 //! JSON: all that is known of each row. `crates/JSON.md` describes it.
 
 use super::{DiffLayout, remarks};
-use crate::comparison::{ComparedEvent, ComparedRow, Comparison, Judged};
+use crate::comparison::{ComparedEvent, ComparedRow, Comparison, Judged, RowOrder};
 use crate::gate::{GateOutcome, GateResult};
 use rprof_profile::SampleCount;
 use rprof_untrusted::{JsonLayout, JsonScalar, JsonWriter};
@@ -42,6 +42,12 @@ pub(super) fn write_comparison(
             json.object(|json| write_event(comparison, event, layout, json));
         });
         json.column("notes", &comparison.notes, |json, note| json.text(note));
+        let order = match comparison.order {
+            RowOrder::Amount => "amount",
+            RowOrder::Baseline => "baseline",
+            RowOrder::Computed => "computed",
+        };
+        json.field("order", order);
         json.field("per", comparison.per.to_string());
         json.key("runs").object(|json| {
             json.field("after", comparison.n_runs.1);

@@ -89,7 +89,7 @@ fn write_event(
     let rows = layout.rows(event);
     for row in &rows.rows {
         let cells = &mut columns.iter().map(|column: &DiffColumn| {
-            let text = column.cell(row, &layout);
+            let text = column.cell(row, (comparison, event), &layout);
             cell(text.trim())
         });
         writeln!(out, "{}", line(cells))?;

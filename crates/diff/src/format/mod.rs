@@ -16,7 +16,7 @@ pub use json::{DIFF_EACH_VERSION, DIFF_VERSION, write_diff_json};
 pub use markdown::write_diff_markdown;
 pub use text::write_diff;
 
-use crate::comparison::{ComparedEvent, ComparedRow, Comparison, Inlining, Judged};
+use crate::comparison::{ComparedEvent, ComparedRow, Comparison, Inlining, Judged, RowOrder};
 use crate::compute::Compute;
 use crate::per::Per;
 use rprof_base::{Counted, Share};
@@ -52,6 +52,7 @@ enum DiffColumn {
     Baseline,
     BasePeriod,
     Computed,
+    Amount,
     Formula,
     Period,
     Change,
@@ -65,17 +66,20 @@ impl DiffLayout {
     /// The columns of an event.
     fn columns(&self, comparison: &Comparison, event: &ComparedEvent) -> Vec<DiffColumn> {
         use DiffColumn::{
-            BasePeriod, Baseline, Change, Children, Computed, Formula, Interval, Key, Period,
-            Remark,
+            Amount, BasePeriod, Baseline, Change, Children, Computed, Formula, Interval, Key,
+            Period, Remark,
         };
         let rows = self.rows(event).rows;
         let has_remarks = rows.iter().any(|row| !remarks(row).is_empty());
+        // Of shares, it is what perf computes.
+        let has_amounts = comparison.order == RowOrder::Amount && event.total.is_some();
         let columns = [
             (true, Baseline),
             (self.periods, BasePeriod),
             (true, Computed),
             (self.formula, Formula),
             (self.periods, Period),
+            (has_amounts, Amount),
             (true, Change),
             (true, Interval),
             (event.has_children, Children),
@@ -148,6 +152,7 @@ impl DiffColumn {
             Self::Computed => layout.compute.heading().to_owned(),
             Self::Formula => "Formula".to_owned(),
             Self::Period => "Period".to_owned(),
+            Self::Amount => "Amount".to_owned(),
             Self::Change => "Change".to_owned(),
             Self::Interval => interval_heading(comparison),
             Self::Children => "Children".to_owned(),
@@ -164,7 +169,12 @@ impl DiffColumn {
         !matches!(self, Self::Key(_) | Self::Remark)
     }
 
-    fn cell(self, row: &ComparedRow, layout: &DiffLayout) -> String {
+    fn cell(
+        self,
+        row: &ComparedRow,
+        of: (&Comparison, &ComparedEvent),
+        layout: &DiffLayout,
+    ) -> String {
         let weights = &row.weights;
         match self {
             Self::Baseline => weights.baseline().map_or_else(String::new, |share| {
@@ -181,6 +191,7 @@ impl DiffColumn {
             Self::Formula => weights.formula(layout.compute),
             Self::Period if weights.is_after() => weights.after.weight.to_string(),
             Self::Period => String::new(),
+            Self::Amount => moved(row.own.estimate.moved(), of),
             Self::Change => marked(&row.own),
             Self::Interval => interval(&row.own),
             Self::Children => row.children.as_ref().map_or_else(String::new, marked),
@@ -267,6 +278,25 @@ fn total_line(comparison: &Comparison, event: &ComparedEvent) -> String {
     let parts = parts.into_iter().filter(|part| !part.is_empty());
     let line = parts.collect::<Vec<_>>().join("  ");
     if total.is_sure { line + " *" } else { line }
+}
+
+/// By how much an amount changed, with its unit.
+pub(crate) fn moved(by: f64, (comparison, event): (&Comparison, &ComparedEvent)) -> String {
+    let sign = if by < 0.0 { '-' } else { '+' };
+    format!("{sign}{}", amount(by.abs(), event.kind, &comparison.per))
+}
+
+/// What rows are ordered by, for those who expect perf's order.
+fn order_line(comparison: &Comparison, layout: &DiffLayout) -> String {
+    let what = match (comparison.order, &comparison.per) {
+        (RowOrder::Baseline, _) => "Baseline (-o 0)".to_owned(),
+        (RowOrder::Computed, _) => format!("{} (-c, -o)", layout.compute.heading()),
+        (RowOrder::Amount, Per::Event) => "how much shares changed, marked ones first".to_owned(),
+        (RowOrder::Amount, _) => {
+            "how much amounts changed, marked ones first (-c delta-abs: shares)".to_owned()
+        }
+    };
+    format!("Rows by {what}")
 }
 
 /// An amount with its unit.

@@ -2,7 +2,7 @@
 
 use super::fitting::shown_columns;
 use super::verdict::verdict;
-use super::{DiffColumn, DiffLayout, mark_line, side_line, total_line};
+use super::{DiffColumn, DiffLayout, mark_line, order_line, side_line, total_line};
 use crate::comparison::{ComparedEvent, ComparedRow, Comparison};
 use rprof_profile::text::{at_right, comment_lines, padded, width};
 use rprof_untrusted::printable;
@@ -41,7 +41,7 @@ fn write_event(
     let columns = layout.columns(comparison, event);
     let rows = layout.rows(event);
     let cell = |row: &ComparedRow, column: &DiffColumn| {
-        let cell = printable(&column.cell(row, layout)).into_owned();
+        let cell = printable(&column.cell(row, (comparison, event), layout)).into_owned();
         match &layout.separator {
             Some(separator) => cell.trim_end().replace(separator.as_str(), "."),
             None => cell,
@@ -138,6 +138,7 @@ fn write_heading(
     let total = total_line(comparison, event);
     write_folded("Measure: ", &total, layout, out)?;
     write_folded("", &mark_line(comparison), layout, out)?;
+    write_folded("", &order_line(comparison, layout), layout, out)?;
     writeln!(out, "#")
 }
 

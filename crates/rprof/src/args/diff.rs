@@ -11,7 +11,7 @@ use super::sources::SourceArgs;
 use crate::screen::PagerArgs;
 use clap::ValueEnum;
 use rprof_base::Share;
-use rprof_diff::{CompareOptions, Compute, Condition, DiffShare, Per};
+use rprof_diff::{CompareOptions, Compute, Condition, DiffShare, Per, RowOrder};
 use rprof_profile::difference::Side;
 use rprof_profile::view::SortKey;
 use rprof_profile::{Dimension, Filter, TimeSlices};
@@ -84,13 +84,15 @@ pub(crate) struct DiffArgs {
     #[arg(short = 's', long, value_name = "KEYS", value_parser = parse_keys)]
     sort: Option<Keys>,
 
-    /// Compute delta, delta-abs, ratio, or wdiff:W1,W2 (weighted difference)
-    #[arg(short = 'c', long, value_name = "WHAT", default_value = "delta-abs", value_parser = Compute::parse)]
-    pub(crate) compute: Compute,
+    /// Compute delta, delta-abs, ratio, or wdiff:W1,W2 (weighted difference), and sort rows by it [default: delta-abs,
+    /// without sorting by it]
+    #[arg(short = 'c', long, value_name = "WHAT", value_parser = Compute::parse)]
+    compute: Option<Compute>,
 
     /// Sort rows by the baseline (0) or by the computed value (1); with delta-abs, significant changes come first
-    #[arg(short = 'o', long, value_name = "COLUMN", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
-    pub(crate) order: u8,
+    /// [default: by how much amounts changed, significant changes first; with -c: 1]
+    #[arg(short = 'o', long, value_name = "COLUMN", value_parser = clap::value_parser!(u8).range(0..=1))]
+    order: Option<u8>,
 
     /// Show the weight (period) of each row
     #[arg(short = 'p', long)]
@@ -255,6 +257,20 @@ impl DiffArgs {
             filter.times = second.or(filter.times.take());
         }
         filter
+    }
+
+    /// What perf's column has.
+    pub(crate) fn compute(&self) -> Compute {
+        self.compute.unwrap_or_default()
+    }
+
+    /// What rows are ordered by: as in perf if one of its options says so.
+    pub(crate) fn order(&self) -> RowOrder {
+        match (self.order, self.compute) {
+            (Some(0), _) => RowOrder::Baseline,
+            (None, None) => RowOrder::Amount,
+            (Some(_), _) | (None, Some(_)) => RowOrder::Computed,
+        }
     }
 
     /// Whether each side has a time of its own.

@@ -14,8 +14,8 @@ use rprof_analysis::{CodeOptions, CodeRecording, GroupBy, Options, SortMode, Wan
 use rprof_base::Counted;
 use rprof_diff::{
     CompareOptions, Condition, DiffError, DiffLayout, GateOutcome, GateResult, NameMatching,
-    OneSided, Per, RowOrder, Subject, compare, compare_each, workflow_commands, write_diff,
-    write_diff_csv, write_diff_json, write_diff_markdown,
+    OneSided, Per, Subject, compare, compare_each, workflow_commands, write_diff, write_diff_csv,
+    write_diff_json, write_diff_markdown,
 };
 use rprof_perfdata::Reader;
 use rprof_profile::difference::Side;
@@ -188,11 +188,8 @@ fn options(args: &DiffArgs) -> CompareOptions {
         } else {
             NameMatching::Similar
         },
-        compute: args.compute,
-        order: match args.order {
-            0 => RowOrder::Baseline,
-            _ => RowOrder::Computed,
-        },
+        compute: args.compute(),
+        order: args.order(),
         one_sided: if args.baseline_only {
             OneSided::Hidden
         } else {
@@ -207,7 +204,7 @@ fn options(args: &DiffArgs) -> CompareOptions {
 
 fn layout(args: &DiffArgs) -> DiffLayout {
     DiffLayout {
-        compute: args.compute,
+        compute: args.compute(),
         periods: args.period,
         formula: args.formula,
         separator: args.table.field_separator.clone(),

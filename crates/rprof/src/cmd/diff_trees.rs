@@ -7,7 +7,7 @@ use crate::args::{DiffArgs, DiffFormat};
 use crate::usage::usage;
 use anyhow::{Context, Result, bail};
 use rprof_analysis::{GroupBy, Options};
-use rprof_diff::{Comparison, DiffLayout, DiffShare, write_diff_tree};
+use rprof_diff::{ComparedEvent, Comparison, DiffLayout, DiffShare, write_diff_tree};
 use rprof_profile::difference::{BothCounts, Side};
 use rprof_profile::view::{FirstFrame, ThreadNames};
 use rprof_profile::{Profile, SampleCount};
@@ -53,12 +53,18 @@ impl DiffTrees {
     pub(super) fn texts(&self, comparison: &Comparison, layout: &DiffLayout) -> Result<Vec<u8>> {
         let mut out = Vec::new();
         for event in &comparison.events {
-            self.write(&event.name, layout, &mut out)?;
+            self.write((comparison, event), layout, &mut out)?;
         }
         Ok(out)
     }
 
-    fn write(&self, name: &str, layout: &DiffLayout, out: &mut Vec<u8>) -> Result<()> {
+    fn write(
+        &self,
+        of: (&Comparison, &ComparedEvent),
+        layout: &DiffLayout,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let name = &of.1.name;
         let (before, after) = (side(&self.before, name)?, side(&self.after, name)?);
         let all = BothCounts {
             before: all_of(&before),
@@ -70,7 +76,7 @@ impl DiffTrees {
             DiffShare::Absolute => all,
             DiffShare::Relative => tree.sum(),
         };
-        write_diff_tree(name, &tree, whole, layout, out)?;
+        write_diff_tree(of, &tree, whole, layout, out)?;
         Ok(())
     }
 }

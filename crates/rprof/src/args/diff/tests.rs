@@ -65,3 +65,21 @@ fn conditions_that_are_not_understood_are_of_usage() {
     let error = sides(&["--fail-if", "total>x", "a", "b"]).unwrap_err();
     assert!(error.contains("  total>x\n        ^"), "{error}");
 }
+
+#[test]
+fn rows_go_by_amounts_unless_an_option_of_perf_says_otherwise() {
+    use rprof_diff::RowOrder::{Amount, Baseline, Computed};
+    for (words, expected) in [
+        (&[][..], Amount),
+        (&["-o", "1"], Computed),
+        (&["-o", "0"], Baseline),
+        (&["-c", "delta-abs"], Computed),
+        (&["-c", "ratio", "-o", "0"], Baseline),
+    ] {
+        let args = Args::try_parse_from([&["rprof", "diff"], words].concat());
+        let Command::Diff(args) = args.unwrap().command else {
+            panic!("{words:?}");
+        };
+        assert_eq!(args.order(), expected, "{words:?}");
+    }
+}

@@ -1,0 +1,71 @@
+//! What comes first: in rows, and in the verdict.
+
+use super::{Counted, compared, options, row, run, verdict_of};
+use crate::{CompareOptions, DiffLayout, NamedRun, Per, RowOrder, write_diff};
+
+#[test]
+fn rows_go_by_amounts_and_the_verdict_names_the_first_that_grew() {
+    let runs = |samples: [u64; 3]| -> Vec<NamedRun> {
+        let all = (0..6).map(|at| {
+            let rows = ["hash", "parse", "main"].into_iter().zip(samples);
+            let rows: Vec<Counted<'_>> = rows.map(|(name, n)| (name, vec![n + at])).collect();
+            run("cpu-clock", &rows)
+        });
+        all.collect()
+    };
+    // The share of parse changes most, the amount of hash.
+    let (before, after) = ([6000, 1000, 1000], [7200, 2000, 1000]);
+    let rows = |per: Per, order: RowOrder| {
+        let options = CompareOptions {
+            per: Some(per),
+            order,
+            ..options()
+        };
+        let comparison = compared(runs(before), runs(after), &options);
+        let rows = comparison.events[0].rows.iter();
+        let names: Vec<String> = rows.map(|row| row.cells[1].clone()).collect();
+        (names, verdict_of(&comparison), comparison)
+    };
+    let (names, verdict, comparison) = rows(Per::Run, RowOrder::default());
+    assert_eq!(names, ["[.] hash", "[.] parse", "[.] main"]);
+    assert!(
+        verdict.contains("(largest increase: hash, +20.0%)"),
+        "{verdict}"
+    );
+    let mut text = Vec::new();
+    write_diff(&comparison, &DiffLayout::default(), &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let hash = text.lines().find(|line| line.ends_with("hash")).unwrap();
+    assert!(hash.contains("  +1.200 s  +20.0% *"), "{text}");
+    assert!(
+        text.contains("# Rows by how much amounts changed"),
+        "{text}"
+    );
+    let (names, ..) = rows(Per::Run, RowOrder::Computed);
+    assert_eq!(names[0], "[.] parse");
+    let (names, verdict, _) = rows(Per::Event, RowOrder::default());
+    assert_eq!(names[0], "[.] parse");
+    assert!(verdict.contains("(largest increase: parse, "), "{verdict}");
+}
+
+#[test]
+fn where_own_samples_only_shrank_the_verdict_names_no_caller() {
+    let runs = |parse: u64| -> Vec<NamedRun> {
+        let all = (0..6).map(|at| {
+            let rows = [("parse", vec![parse + at]), ("main", vec![9000 + at])];
+            run("cpu-clock", &rows)
+        });
+        all.collect()
+    };
+    let mut comparison = compared(runs(2000), runs(1000), &options());
+    let grown = compared(runs(1000), runs(2000), &options());
+    let grown = row(&grown, "parse").own;
+    for row in &mut comparison.events[0].rows {
+        row.children = Some(grown);
+    }
+    let verdict = verdict_of(&comparison);
+    assert!(
+        verdict.contains("1 function takes significantly less (parse, -"),
+        "{verdict}"
+    );
+}
