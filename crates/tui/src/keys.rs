@@ -106,7 +106,7 @@ w: switch between CPU time, waiting time and both (needs record --off-cpu)
 t: zoom into threads with this name, or this thread, or back out
 X: leave out the DSO (m: stacks with the function, or threads of this name)
 f: keep stacks with function NAME; !NAME: without it; empty clears
-T: type a time range in seconds, such as 10,20; empty clears
+T: type a time range, such as 1.5,3 (seconds) or 50%-100%; empty clears
 SPACE: threads: mark a time range; ENTER zooms into it, D compares it with the rest
 D: compare the time that is marked, or zoomed into, with the rest: show significant changes
 u BACKSPACE: undo the last zoom

@@ -24,14 +24,14 @@ impl PromptKind {
     /// What is asked.
     pub(crate) fn question(self) -> &'static str {
         match self {
-            Self::Search => "search (part of a name, pat*, /regex/, !not): ",
-            Self::Find => "search (part of a line, /regex/): ",
+            Self::Search => "search (part of a name, pat*, /regex/, !not)",
+            Self::Find => "search (part of a line, /regex/)",
             Self::Frames => {
-                "keep stacks with function (part of its name, pat*, /regex/; !NAME: without): "
+                "keep stacks with function (part of its name, pat*, /regex/; !NAME: without)"
             }
-            Self::Times => "time range in seconds (10,20 or 10, ; empty shows all): ",
-            Self::Limit => "hide rows below percent: ",
-            Self::Keys => "group rows by (keys, separated by commas): ",
+            Self::Times => "time range (1.5,3 in seconds or 50%-100%; empty: all)",
+            Self::Limit => "hide rows below percent",
+            Self::Keys => "group rows by (keys, separated by commas)",
         }
     }
 }

@@ -140,40 +140,37 @@ fn stacks_text(names: &NameList) -> String {
     format!("stacks {}", parts.join(", "))
 }
 
-/// The time that a text says, in seconds from the first sample, or as `--time` has it; open ends are those of the
-/// samples.
+/// The time that a text says, as `--time` has it; open ends are those of the samples. Seconds count from the first
+/// sample, as on the screen, or are those of the recording's clock, as `rprof script` prints them.
 ///
 /// # Errors
-/// Why it is no time of them.
+/// Why it is no time of them; examples come first, for the line may be short.
 pub(crate) fn times_typed(
     text: &str,
     span: RangeInclusive<u64>,
 ) -> Result<RangeInclusive<u64>, String> {
-    let bound = |text: &str| match text.trim() {
-        "" => String::new(),
-        text if text.starts_with(['+', '-']) => text.to_owned(),
-        text => format!("+{text}"),
-    };
-    let relative = match text.split_once(',') {
-        Some((start, stop)) if !text.contains('%') => {
-            format!("{},{}", bound(start), bound(stop))
-        }
-        _ => text.to_owned(),
-    };
-    let slices = TimeSlices::parse(&relative).map_err(|error| error.to_string())?;
+    let slices = TimeSlices::parse(text);
+    let slices = slices.map_err(|why| format!("such as 1.5,3 or 50%-100%: {why}"))?;
+    if !slices.is_one() {
+        return Err("one range at a time; rprof tui --time takes several".to_owned());
+    }
+    let since_start = within(&slices.clone().since_start(), &span);
+    since_start.or_else(|why| within(&slices, &span).map_err(|_| why))
+}
+
+/// The part of the samples' time that is meant.
+fn within(slices: &TimeSlices, span: &RangeInclusive<u64>) -> Result<RangeInclusive<u64>, String> {
     let ranges = slices.ranges(span.clone());
     let ranges = ranges.map_err(|error| error.to_string())?;
-    let [range] = &*ranges else {
-        return Err("expected one time range".to_owned());
-    };
-    let (start, stop) = (
-        *range.start().max(span.start()),
-        *range.end().min(span.end()),
-    );
-    if start > stop {
-        return Err("the recording has no such time".to_owned());
-    }
-    Ok(start..=stop)
+    let found = ranges.into_iter().next().and_then(|range| {
+        let start = *range.start().max(span.start());
+        let stop = *range.end().min(span.end());
+        (start <= stop).then_some(start..=stop)
+    });
+    found.ok_or_else(|| {
+        let length = span.end().saturating_sub(*span.start());
+        format!("the recording lasts {}", TimeUnit::of(length).text(length))
+    })
 }
 
 /// The samples that are left of an event.
@@ -260,6 +257,39 @@ pub(crate) fn percent(share: Share) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_typed_as_the_flag_has_them() {
+        const SECOND: u64 = 1_000_000_000;
+        let typed = |text: &str| times_typed(text, 100 * SECOND..=110 * SECOND);
+        let tenths = |start: u64, stop: u64| Ok(start * SECOND / 10..=stop * SECOND / 10);
+        for (text, expected) in [
+            ("1.5,3", tenths(1015, 1030)),
+            ("1.5s, 3000ms", tenths(1015, 1030)),
+            ("+1.5,3", tenths(1015, 1030)),
+            ("8,", tenths(1080, 1100)),
+            (",8", tenths(1000, 1080)),
+            ("-2s,", tenths(1080, 1100)),
+            ("50%-100%", tenths(1050, 1100)),
+            ("50%,100%", tenths(1050, 1100)),
+            ("10%/10", tenths(1090, 1100)),
+            // By the clock of the recording.
+            ("103,104.5", tenths(1030, 1045)),
+        ] {
+            assert_eq!(typed(text), expected, "{text}");
+        }
+        for (text, why) in [
+            ("10%-20%,40%-50%", "one range at a time; "),
+            ("1,2 3,4", "one range at a time; "),
+            ("20,30", "the recording lasts 10.0 s"),
+            ("+3,1", "time '+3,1' ends before it starts"),
+            ("3,1", "such as 1.5,3 or 50%-100%: time '3,1': "),
+            ("5", "such as 1.5,3 or 50%-100%: time '5': "),
+        ] {
+            let said = typed(text).unwrap_err();
+            assert!(said.starts_with(why), "{said}");
+        }
+    }
 
     #[test]
     fn a_short_time_is_no_zero() {

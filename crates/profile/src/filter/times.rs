@@ -42,12 +42,15 @@ const NANOS: u64 = 1_000_000_000;
 impl TimeSlices {
     /// Reads spans: `START,STOP` in seconds, several separated by blanks; of which either may be left out, have a unit
     /// (`s`, `ms`, `us`, `ns`), and count from the beginning of the recording (`+`) or from its end (`-`). Or shares of
-    /// the recording, separated by commas: `10%`, `10%/2` (the second such part), `10%-20%`.
+    /// the recording, separated by commas: `10%`, `10%/2` (the second such part), `10%-20%`. `10%,20%` is one span, as
+    /// seconds are, and so is `50%,`.
     ///
     /// # Errors
     /// [`FilterError`] if it is not of that form.
     pub fn parse(text: &str) -> Result<Self, FilterError> {
-        let slices = if text.contains('%') {
+        let slices = if let Some((start, stop)) = ends_in_percent(text) {
+            parse_ends(start, stop).map(|share| vec![share])
+        } else if text.contains('%') {
             text.split(',').map(|one| parse_share(one.trim())).collect()
         } else {
             // A blank after a comma separates nothing.
@@ -105,6 +108,21 @@ impl TimeSlices {
             slices,
             second: None,
         }
+    }
+
+    /// The same with seconds that count from the first sample, where no sign says from where.
+    #[must_use]
+    pub fn since_start(mut self) -> Self {
+        for slice in &mut self.slices {
+            if let Slice::Between(start, stop) = slice {
+                for bound in [start, stop] {
+                    if let Bound::At(time) = *bound {
+                        *bound = Bound::AfterStart(time);
+                    }
+                }
+            }
+        }
+        self
     }
 
     /// Whether it is one span.
@@ -259,19 +277,46 @@ fn parse_decimal(text: &str, unit: u64) -> Option<u64> {
     whole.checked_mul(unit)?.checked_add(parts / NANOS)
 }
 
-fn parse_share(text: &str) -> Result<Slice, FilterError> {
-    let percent = |text: &str| {
-        let number = text.strip_suffix('%');
-        let share = number.and_then(|number| parse_decimal(number, NANOS));
-        let share = share.filter(|&share| share <= WHOLE);
-        share.ok_or_else(|| {
-            FilterError(format!(
-                "'{text}' is not a percentage like 10%, at most 100%"
-            ))
-        })
+/// Both ends of `10%,20%`, of which either may be left out; perf refuses these.
+fn ends_in_percent(text: &str) -> Option<(&str, &str)> {
+    let (start, stop) = text.split_once(',')?;
+    let is_end = |text: &str| text.is_empty() || text.strip_suffix('%').is_some_and(is_bare);
+    let ends = (start.trim(), stop.trim());
+    (text.contains('%') && is_end(ends.0) && is_end(ends.1)).then_some(ends)
+}
+
+/// Whether a text has no part of one that is more than a number.
+fn is_bare(text: &str) -> bool {
+    !text.contains(['%', ',', '-', '/'])
+}
+
+fn parse_ends(start: &str, stop: &str) -> Result<Slice, FilterError> {
+    let end = |text: &str, open| match text {
+        "" => Ok(open),
+        text => parse_percent(text),
     };
+    let (from, to) = (end(start, 0)?, end(stop, WHOLE)?);
+    if from > to {
+        let why = format!("'{start},{stop}' ends before it starts");
+        return Err(FilterError(why));
+    }
+    Ok(Slice::Share(from, to))
+}
+
+fn parse_percent(text: &str) -> Result<u64, FilterError> {
+    let number = text.strip_suffix('%');
+    let share = number.and_then(|number| parse_decimal(number, NANOS));
+    let share = share.filter(|&share| share <= WHOLE);
+    share.ok_or_else(|| {
+        FilterError(format!(
+            "'{text}' is not a percentage like 10%, at most 100%"
+        ))
+    })
+}
+
+fn parse_share(text: &str) -> Result<Slice, FilterError> {
     if let Some((start, stop)) = text.split_once('-') {
-        let (start, stop) = (percent(start)?, percent(stop)?);
+        let (start, stop) = (parse_percent(start)?, parse_percent(stop)?);
         return if start > stop {
             Err(FilterError(format!("'{text}' ends before it starts")))
         } else {
@@ -279,7 +324,7 @@ fn parse_share(text: &str) -> Result<Slice, FilterError> {
         };
     }
     let (size, nth) = text.split_once('/').unwrap_or((text, "1"));
-    let size = percent(size)?;
+    let size = parse_percent(size)?;
     let nth = nth.parse().ok().filter(|&nth: &u64| nth > 0);
     let stop = nth
         .and_then(|nth| size.checked_mul(nth))
@@ -335,6 +380,14 @@ mod tests {
             ("10%/10", vec![19_000 * ms..=20_000 * ms]),
             ("10%-20%", vec![11_000 * ms..=12_000 * ms - 1]),
             ("0%-100%", vec![10_000 * ms..=20_000 * ms]),
+            ("50%,100%", vec![15_000 * ms..=20_000 * ms]),
+            ("10%, 20%", vec![11_000 * ms..=12_000 * ms - 1]),
+            ("50%,", vec![15_000 * ms..=20_000 * ms]),
+            (",10%", vec![10_000 * ms..=11_000 * ms - 1]),
+            (
+                "10%-20%,40%-50%",
+                vec![11_000 * ms..=12_000 * ms - 1, 14_000 * ms..=15_000 * ms - 1],
+            ),
             ("12.5%/8", vec![18_750 * ms..=20_000 * ms]),
             (
                 "10%/1,10%/3",
@@ -369,11 +422,27 @@ mod tests {
             ("10%,x", "'x' is not a percentage"),
             ("101%", "'101%' is not a percentage"),
             ("20%-10%", "'20%-10%' ends before it starts"),
+            ("20%,10%", "'20%,10%' ends before it starts"),
+            ("x%,10%", "'x%' is not a percentage"),
+            ("10%,20", "'20' is not a percentage"),
             ("", "no time"),
         ] {
             let said = ranges(text).unwrap_err().to_string();
             assert!(said.contains(why), "{text}: {said}");
         }
+    }
+
+    #[test]
+    fn seconds_may_count_from_the_first_sample() {
+        let ranges = |text| {
+            let times = TimeSlices::parse(text).unwrap().since_start();
+            times.ranges(10 * NANOS..=20 * NANOS).unwrap()
+        };
+        let ms = 1_000_000;
+        assert_eq!(ranges("1.5,3"), [11_500 * ms..=13_000 * ms]);
+        assert_eq!(ranges("+1.5,-2s"), [11_500 * ms..=18_000 * ms]);
+        assert_eq!(ranges(",3"), [0..=13_000 * ms]);
+        assert_eq!(ranges("10%"), [10_000 * ms..=11_000 * ms - 1]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod mouse;
 mod parts;
 mod replaced;
 mod screens;
+mod times;
 
 use super::{App, Effect, Input, TuiSettings};
 use crate::face::TuiData;

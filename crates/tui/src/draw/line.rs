@@ -9,19 +9,22 @@ use ratatui_core::style::{Modifier, Style};
 use rprof_profile::text::width;
 use rprof_untrusted::printable;
 
+/// Columns for what is typed.
+const TYPED: usize = 18;
+
 /// The line below the view.
 pub(super) fn status(app: &App, pen: &mut Pen<'_>, at: Rect) {
     if let Over::Prompt(prompt) = &app.over {
         let wrong = app.message.as_deref().map(printable);
-        let question = match &wrong {
-            Some(why) => {
-                pen.fit()
-                    .cut(why, usize::from(at.width) * 2 / 3)
-                    .into_owned()
-                    + ": "
-            }
-            None => prompt.kind.question().to_owned(),
+        let columns = usize::from(at.width);
+        let (question, room) = match &wrong {
+            Some(why) => (&**why, columns * 2 / 3),
+            None => (
+                prompt.kind.question(),
+                columns - columns.min(TYPED).min(columns / 3),
+            ),
         };
+        let question = pen.fit().cut(question, room).into_owned() + ": ";
         let style = match wrong {
             Some(_) => app.cx.look.warning(),
             None => app.cx.look.heading(),
