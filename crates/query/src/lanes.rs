@@ -49,6 +49,14 @@ impl ThreadLane {
             });
         longest.filter(|_| waited > all.saturating_sub(sum))
     }
+
+    /// What a slot has that is no wait.
+    pub fn running_at(&self, slot: usize) -> u64 {
+        let waits = self.waits.iter().filter_map(|(_, slots)| slots.get(slot));
+        let waited = waits.fold(0, |sum: u64, one| sum.saturating_add(*one));
+        let all = self.slots.get(slot).copied().unwrap_or(0);
+        all.saturating_sub(waited)
+    }
 }
 
 /// Threads over a selection's time, or the recording's, in this many slots. `None` if there are no samples, or no times.
@@ -204,10 +212,8 @@ fn last_end_of_waits(sampled: &SampledProfile) -> Option<u64> {
 impl ThreadLane {
     /// Adds what is no wait to the slots of all threads.
     fn add_running(&self, all: &mut [u64]) {
-        for (slot, (sum, own)) in all.iter_mut().zip(&self.slots).enumerate() {
-            let waits = self.waits.iter().filter_map(|(_, slots)| slots.get(slot));
-            let waited = waits.fold(0, |sum: u64, one| sum.saturating_add(*one));
-            *sum = sum.saturating_add(own.saturating_sub(waited));
+        for (slot, sum) in all.iter_mut().enumerate() {
+            *sum = sum.saturating_add(self.running_at(slot));
         }
     }
 

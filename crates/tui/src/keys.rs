@@ -62,6 +62,8 @@ pub(crate) enum Command {
     Copy,
     Pause,
     Mark,
+    /// Select a time by how busy threads are.
+    Load(Load),
     Hottest,
     /// Only stacks with the selected function.
     KeepSelected,
@@ -73,6 +75,13 @@ pub(crate) enum Command {
     CodeInto(Option<u8>),
     /// Show the code of the called function with this number.
     Callee(u8),
+}
+
+/// Which times are selected, the first of them first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Load {
+    Busiest,
+    Idlest,
 }
 
 /// What of the selection is left out.
@@ -107,6 +116,7 @@ t: zoom into threads with this name, or this thread, or back out
 X: leave out the DSO (m: stacks with the function, or threads of this name)
 f: keep stacks with function NAME; !NAME: without it; empty clears
 T: type a time range, such as 1.5,3 (seconds) or 50%-100%; empty clears
+b B: go to the busiest time of the threads, again: to the next; the same of the idlest
 SPACE: threads: mark a time range; ENTER zooms into it, D compares it with the rest
 D: compare the time that is marked, or zoomed into, with the rest: show significant changes
 u BACKSPACE: undo the last zoom
@@ -234,6 +244,8 @@ fn of_letter(letter: char) -> Option<Command> {
         'E' => Command::OpenAll,
         'C' => Command::CloseAll,
         'c' => Command::Direction,
+        'b' => Command::Load(Load::Busiest),
+        'B' => Command::Load(Load::Idlest),
         'a' => Command::Code,
         'd' => Command::Dso,
         'D' => Command::Compare,

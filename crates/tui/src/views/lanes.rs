@@ -1,17 +1,19 @@
 //! Threads over time: one is selected, and a time can be marked.
 
 mod draw;
+mod load;
 
 use super::context::{Context, Selected};
 use super::table::SAVED_PERCENT;
 use super::view::{Answer, View};
 use crate::cursor::{Cursor, Step};
 use crate::draw::pen::Pen;
-use crate::keys::{Command, KeyHint, hint, letter};
+use crate::keys::{Command, KeyHint, Load, hint, letter};
 use crate::screen::Screen;
 use crate::shown::CountedSamples;
 use crate::task::{AnyRecipe, Recipe};
 use crate::zoom::{TimeUnit, Zoom};
+use load::FoundTime;
 use ratatui_core::layout::Position;
 use ratatui_crossterm::crossterm::event::KeyCode;
 use rprof_query::{ThreadLane, ThreadLanes, lanes};
@@ -33,8 +35,13 @@ impl Recipe for LanesOf {
 }
 
 impl Context {
-    fn lanes(&self) -> Option<&ThreadLanes> {
-        self.shown.as_ref()?.part::<LanesOf>()?.product.as_ref()
+    pub(crate) fn lanes(&self) -> Option<&ThreadLanes> {
+        self.made_lanes()?.as_ref()
+    }
+
+    /// Lanes, if they are made: there may be none of what is selected.
+    fn made_lanes(&self) -> Option<&Option<ThreadLanes>> {
+        Some(&self.shown.as_ref()?.part::<LanesOf>()?.product)
     }
 
     /// Lines of the view: all threads as one, if there are several, and each of them.
@@ -65,6 +72,10 @@ pub(crate) struct LanesView {
     pub(crate) slot: usize,
     /// The other end of the time that is marked.
     pub(crate) mark: Option<usize>,
+    /// What to select, once the lanes are made.
+    wanted: Option<Load>,
+    /// What was selected by how busy it is.
+    found: Option<FoundTime>,
 }
 
 impl View for LanesView {
@@ -137,10 +148,27 @@ impl View for LanesView {
             Command::FarRight => self.sideways(10, n_slots),
             Command::Open | Command::Toggle => return self.zoom(cx),
             Command::Mark => self.mark(),
+            Command::Load(load) => {
+                self.wanted = Some(load);
+                self.find_wanted(cx);
+            }
             Command::Back => drop(self.mark.take()?),
             _ => return None,
         }
         Some(Answer::Done)
+    }
+
+    fn command_from_elsewhere(&mut self, command: Command, cx: &mut Context) -> Option<Answer> {
+        match command {
+            Command::Load(_) if !cx.explorer.sampled().has_times => {
+                Some(Answer::Say("the recording has no times".to_owned()))
+            }
+            Command::Load(load) => {
+                self.wanted = Some(load);
+                Some(Answer::Show)
+            }
+            _ => None,
+        }
     }
 
     fn keys(&self, cx: &Context) -> Vec<KeyHint> {
@@ -151,6 +179,7 @@ impl View for LanesView {
         let mut keys = vec![
             hint(KeyCode::Enter, "zoom into the time"),
             mark,
+            letter('b', "busiest"),
             letter('T', "type a time"),
             letter('t', "thread"),
             letter('y', "copy"),
@@ -207,6 +236,7 @@ impl View for LanesView {
 
     fn time_changed(&mut self) {
         (self.slot, self.mark) = (0, None);
+        (self.wanted, self.found) = (None, None);
     }
 
     fn has_search(&self) -> bool {
@@ -219,6 +249,7 @@ impl View for LanesView {
             self.cursor.fit(cx.n_lanes(), height);
             self.sideways(0, n_slots(cx));
         }
+        self.find_wanted(cx);
     }
 }
 
@@ -245,8 +276,7 @@ impl LanesView {
     /// Zooms into the marked time range, or the selected slot.
     fn zoom(&mut self, cx: &Context) -> Option<Answer> {
         let times = self.times(cx.lanes()?);
-        self.mark = None;
-        self.slot = 0;
+        self.time_changed();
         Some(Answer::Zoom(Zoom::Times(times)))
     }
 

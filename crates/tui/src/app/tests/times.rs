@@ -1,6 +1,60 @@
-//! Times that are typed.
+//! Times that are typed, and those that keys find.
 
 use super::*;
+use rprof_query::ThreadLanes;
+
+fn lanes_of(app: &App) -> &ThreadLanes {
+    app.cx.lanes().unwrap()
+}
+
+#[test]
+fn a_key_goes_to_the_busiest_time_and_to_the_next() {
+    let mut app = app();
+    // From the rows, the threads are shown first.
+    press(&mut app, "b");
+    assert_eq!(app.view().name(), "threads");
+    let slots = |app: &App| {
+        let lanes = lanes_of(app);
+        let slot = app.lanes().slot;
+        (slot, lanes.running[slot])
+    };
+    let most = *lanes_of(&app).running.iter().max().unwrap();
+    let (first, busiest) = slots(&app);
+    assert_eq!(busiest, most);
+    assert!(line_with(&app, "; busiest ").starts_with("all threads 100.00%; busiest "));
+    press(&mut app, "b");
+    let (second, next) = slots(&app);
+    assert!(second != first && next <= busiest, "{next}");
+    line_with(&app, "; busiest #2 ");
+    press(&mut app, "<Right>");
+    assert!(!screen(&app).contains("busiest #"));
+    // From elsewhere it begins with the first again; another thread has a time of its own.
+    press(&mut app, "b");
+    assert_eq!(slots(&app).0, first);
+    press(&mut app, "<Down><Down>b");
+    let lanes = lanes_of(&app);
+    let worker = &lanes.lanes[1].slots;
+    assert_eq!(worker[app.lanes().slot], *worker.iter().max().unwrap());
+    press(&mut app, "B");
+    let lanes = lanes_of(&app);
+    assert_eq!(lanes.lanes[1].slots[app.lanes().slot], 0);
+    line_with(&app, "; idlest ");
+    // What was found can be zoomed into, and compared with the rest.
+    press(&mut app, "b<Enter>");
+    assert!(app.cx.has_times());
+}
+
+#[test]
+fn without_times_there_is_no_busiest() {
+    let mut sampled = sampled();
+    sampled.has_times = false;
+    let mut app = app_of(sampled, (80, 24));
+    press(&mut app, "b");
+    assert_eq!(app.view().name(), "rows");
+    line_with(&app, "the recording has no times");
+    press(&mut app, "4b");
+    assert_eq!(app.lanes().slot, 0);
+}
 
 #[test]
 fn a_wrong_time_is_answered_with_examples() {

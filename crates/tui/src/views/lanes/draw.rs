@@ -237,7 +237,8 @@ pub(super) fn status(view: &LanesView, cx: &Context) -> Option<String> {
     let since = |time: u64| time.saturating_sub(first);
     let when = format!(
         "{}{} to {}",
-        view.mark.map_or("", |_| "marked "),
+        view.mark
+            .map_or_else(|| view.found_text(), |_| "marked ".to_owned()),
         unit.number(since(*times.start())),
         unit.text(since(*times.end())),
     );
