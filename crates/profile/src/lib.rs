@@ -54,7 +54,9 @@ pub use gaps::{Gap, Gaps};
 pub use header_json::FieldOrder;
 pub use joined::{JoinedProfile, JoinedSamples, JoinedStacks, PartClock};
 pub use label::{Label, padded_hex};
-pub use profile::{EventProfile, Group, GroupedEvents, ListedUnnamed, Loss, Profile, UnnamedImage};
+pub use profile::{
+    CheckedNames, EventProfile, Group, GroupedEvents, ListedUnnamed, Loss, Profile, UnnamedImage,
+};
 pub use quality::{Flaw, Quality};
 pub use sampled::{
     FieldValue, LastNames, SampleColumns, SamplePlace, SamplePlaces, SampleRow, SampleTable,

@@ -97,6 +97,33 @@ pub struct UnnamedImage {
     pub hint: Option<String>,
 }
 
+/// The samples whose names are known to be there or missing: those that are shown. Of all events, in their units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CheckedNames {
+    /// Their weight.
+    pub shown: u64,
+    /// The weight of all samples, also those that filters leave out.
+    pub all: u64,
+    /// Whether stacks were left out since, by their functions ([`Profile::keep_stacks`]).
+    pub are_stacks_left_out: bool,
+}
+
+impl CheckedNames {
+    /// Whether filters leave some samples out.
+    pub fn are_part(self) -> bool {
+        self.shown < self.all
+    }
+
+    /// Those of both.
+    pub(crate) fn with(self, other: Self) -> Self {
+        Self {
+            shown: self.shown.saturating_add(other.shown),
+            all: self.all.saturating_add(other.all),
+            are_stacks_left_out: self.are_stacks_left_out || other.are_stacks_left_out,
+        }
+    }
+}
+
 /// A recording, counted and named.
 #[derive(Clone, Debug)]
 pub struct Profile {
@@ -118,6 +145,8 @@ pub struct Profile {
     pub images: Vec<(StrId, Option<String>)>,
     /// Images that lack names, the heaviest first.
     pub unnamed: Vec<UnnamedImage>,
+    /// Of which samples these are; all of the events if `None`.
+    pub checked: Option<CheckedNames>,
     /// Whether names were looked up. If not, nobody knows what lacks one.
     pub has_names: bool,
     /// How stacks ended, where they were unwound from stack dumps.
@@ -139,7 +168,7 @@ pub struct Profile {
 /// Images without names that are worth a line.
 #[derive(Clone, Debug)]
 pub struct ListedUnnamed<'p> {
-    /// With their share of all samples, the largest first.
+    /// With their share of the samples that are shown, the largest first.
     pub images: Vec<(Share, &'p UnnamedImage)>,
     /// How many others there are.
     pub n_others: usize,
@@ -159,6 +188,7 @@ impl Default for Profile {
             event_groups: Vec::new(),
             images: Vec::new(),
             unnamed: Vec::new(),
+            checked: None,
             has_names: true,
             unwound: Unwound::default(),
             gaps: Gaps::default(),
@@ -182,10 +212,22 @@ impl Profile {
     /// Images that are worth one, at most.
     const MAX_UNNAMED: usize = 2;
 
+    /// Of which samples [`Self::unnamed`] are.
+    pub fn checked_names(&self) -> CheckedNames {
+        self.checked.unwrap_or_else(|| {
+            let weights = self.events.iter().map(|event| event.weight);
+            let all = weights.fold(0u64, u64::saturating_add);
+            CheckedNames {
+                shown: all,
+                all,
+                are_stacks_left_out: false,
+            }
+        })
+    }
+
     /// Images without names that a reader should know of.
     pub fn listed_unnamed(&self) -> ListedUnnamed<'_> {
-        let weights = self.events.iter().map(|event| event.weight);
-        let total = weights.fold(0u64, u64::saturating_add);
+        let total = self.checked_names().shown;
         let shares = self.unnamed.iter();
         let images: Vec<_> = shares
             .map(|image| (Share::of(image.weight, total), image))

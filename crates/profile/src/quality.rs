@@ -1,6 +1,6 @@
 //! How good a profile is, as numbers.
 
-use crate::{Gap, Profile, Thinning};
+use crate::{CheckedNames, Gap, Profile, Thinning};
 use rprof_base::Share;
 
 /// How good a profile is.
@@ -20,8 +20,10 @@ pub struct Quality {
     pub complete: u64,
     /// Of these, those that end early because their dump does.
     pub truncated: u64,
-    /// What has no name, by weight.
+    /// What has no name, by weight, of the samples in `checked`.
     pub unnamed: Share,
+    /// The samples that are shown: what filters leave out is not looked up.
+    pub checked: CheckedNames,
     /// How often the kernel stopped an event because it sampled too often.
     pub throttles: u64,
     /// For how long, nanoseconds.
@@ -55,7 +57,7 @@ impl Quality {
         let events = profile.events.iter();
         let sum = |numbers: &mut dyn Iterator<Item = u64>| numbers.fold(0, u64::saturating_add);
         let unnamed = sum(&mut profile.unnamed.iter().map(|image| image.weight));
-        let weight = sum(&mut events.clone().map(|event| event.weight));
+        let checked = profile.checked_names();
         let throttled = throttled(profile);
         Self {
             samples: sum(&mut events.clone().map(|event| event.samples)),
@@ -65,7 +67,8 @@ impl Quality {
             unwound: profile.unwound.samples(),
             complete: profile.unwound.ended(Complete),
             truncated: profile.unwound.ended(Truncated),
-            unnamed: Share::of(unnamed, weight),
+            unnamed: Share::of(unnamed, checked.shown),
+            checked,
             throttles: throttled.throttles,
             throttled_ns: throttled.throttled_ns,
         }
@@ -165,6 +168,17 @@ mod tests {
         assert_eq!(quality.flaws(), [Flaw::Unnamed]);
         let quality = with(|profile| profile.unnamed = vec![unnamed(9)]);
         assert_eq!(quality.flaws(), []);
+        // Of the 50 that a filter leaves.
+        let quality = with(|profile| {
+            profile.unnamed = vec![unnamed(9)];
+            profile.checked = Some(CheckedNames {
+                shown: 50,
+                all: 99,
+                are_stacks_left_out: false,
+            });
+        });
+        assert_eq!(quality.unnamed, Share::of(9, 50));
+        assert_eq!(quality.flaws(), [Flaw::Unnamed]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use crate::Error;
 use crate::legend::{Legend, POOLED, POOLED_NOTE};
-use crate::quality::short_waits_ms;
+use crate::quality::{short_waits_ms, unnamed_part};
 use inferno::flamegraph::color::{BasicPalette, Color, MultiPalette, Palette, PaletteMap};
 use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines};
 use rprof_base::{Counted, Share, Utc};
@@ -322,9 +322,7 @@ fn subtitle(profile: &Profile, event: &EventProfile, asked: Option<&str>) -> Str
     }
     parts.push(format!("{} lost", event.loss));
     let quality = Quality::of(profile);
-    if profile.has_names {
-        parts.push(format!("{:.1} % without names", quality.unnamed));
-    }
+    parts.extend(unnamed_part(profile, &quality));
     if quality.unwound > 0 {
         let complete = Share::of(quality.complete, quality.unwound);
         let mut complete = format!("{complete:.1} % of stacks complete");

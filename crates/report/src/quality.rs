@@ -18,9 +18,7 @@ pub fn quality_line(profile: &Profile) -> String {
     };
     let lost = quality.lost_share();
     let mut line = format!("{samples}, {at_least}{lost:.1} % lost");
-    if profile.has_names {
-        line += &format!(", {:.1} % without names", quality.unnamed);
-    }
+    line.extend(unnamed_part(profile, &quality).map(|part| format!(", {part}")));
     if quality.throttles > 0 {
         line += &format!(", {}", throttled(&quality));
     }
@@ -28,6 +26,18 @@ pub fn quality_line(profile: &Profile) -> String {
         line += &format!(", {thinning}");
     }
     printable(&line).into_owned()
+}
+
+/// What lacks names, and of which samples; `None` if names were not looked up.
+pub(crate) fn unnamed_part(profile: &Profile, quality: &Quality) -> Option<String> {
+    let (unnamed, checked) = (quality.unnamed, quality.checked);
+    profile.has_names.then(|| match checked {
+        _ if checked.are_stacks_left_out => {
+            format!("{unnamed:.1} % without names before filters by function")
+        }
+        _ if checked.are_part() => format!("{unnamed:.1} % of those shown without names"),
+        _ => format!("{unnamed:.1} % without names"),
+    })
 }
 
 /// How stacks ended that were unwound, and why callers of waits are missing; of others, whether callers were lost.
@@ -135,7 +145,10 @@ pub fn quality_faults(profile: &Profile) -> Vec<String> {
 mod tests {
     use super::*;
     use rprof_base::StackEnd;
-    use rprof_profile::{EndedStacks, EventKind, Gap, Gaps, Loss, NameList, Unwound, testing};
+    use rprof_profile::{
+        CheckedNames, EndedStacks, EventKind, Gap, Gaps, Loss, NameList, UnnamedImage, Unwound,
+        testing,
+    };
 
     #[test]
     fn one_line_says_what_a_profile_is_worth() {
@@ -181,6 +194,34 @@ mod tests {
                 "25.0 % of the samples are lost (limit: 1 %)",
                 "throttled 2 times (for 3 ms) (limit: none)"
             ]
+        );
+    }
+
+    #[test]
+    fn names_are_those_of_what_is_shown() {
+        let mut profile = testing::profile(&[("a", 3), ("b", 1)]);
+        profile.unnamed = vec![UnnamedImage {
+            path: "/b".to_owned(),
+            weight: 1,
+            reason: "stripped".to_owned(),
+            hint: None,
+        }];
+        assert!(quality_line(&profile).ends_with(" lost, 25.0 % without names"));
+        // A filter by thread or function: the samples are still all.
+        profile.checked = Some(CheckedNames {
+            shown: 2,
+            all: 4,
+            are_stacks_left_out: false,
+        });
+        assert_eq!(
+            quality_line(&profile),
+            "2 samples, 0.0 % lost, 50.0 % of those shown without names"
+        );
+        profile.keep_stacks(&NameList::of(["a"]));
+        let line = quality_line(&profile);
+        assert!(
+            line.ends_with("50.0 % without names before filters by function"),
+            "{line}"
         );
     }
 

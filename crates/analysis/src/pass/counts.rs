@@ -193,27 +193,42 @@ pub(super) fn new_tallies(n_events: usize) -> Vec<Tally<GroupKey>> {
 
 /// Weight of samples without a name, by image, where there is a reason for that.
 #[derive(Clone, Debug, Default)]
-pub(super) struct UnnamedWeights(HashMap<u32, u64>);
+pub(super) struct UnnamedWeights {
+    images: HashMap<u32, u64>,
+    /// That of all samples that were looked at, with and without names.
+    shown: u64,
+}
 
 impl UnnamedWeights {
-    /// Adds the weight of samples in an image that has no name for them.
+    /// Adds the weight of samples that are shown, with the image if it has no name for them.
     #[inline]
     pub(super) fn add(&mut self, image: Option<ImageId>, weight: u64) {
+        self.shown = self.shown.saturating_add(weight);
         if let Some(image) = image {
-            let sum = self.0.entry(image.0).or_default();
-            *sum = sum.saturating_add(weight);
+            self.add_unnamed(image.0, weight);
         }
+    }
+
+    fn add_unnamed(&mut self, image: u32, weight: u64) {
+        let sum = self.images.entry(image).or_default();
+        *sum = sum.saturating_add(weight);
     }
 
     /// Adds what another thread counted.
     pub(super) fn merge(&mut self, other: Self) {
-        for (image, weight) in other.0 {
-            self.add(Some(ImageId(image)), weight);
+        self.shown = self.shown.saturating_add(other.shown);
+        for (image, weight) in other.images {
+            self.add_unnamed(image, weight);
         }
     }
 
     /// The weight of an image.
     pub(super) fn of(&self, image: ImageId) -> u64 {
-        self.0.get(&image.0).copied().unwrap_or(0)
+        self.images.get(&image.0).copied().unwrap_or(0)
+    }
+
+    /// The weight of all that was looked at.
+    pub(super) fn shown(&self) -> u64 {
+        self.shown
     }
 }

@@ -17,7 +17,9 @@ use rprof_abi::RecordKind;
 use rprof_base::Counted;
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_perfdata::{RecordedEvent, kind_name};
-use rprof_profile::{About, EventProfile, Loss, Profile, Sampling, Tally, TimeSlots, UnnamedImage};
+use rprof_profile::{
+    About, CheckedNames, EventProfile, Loss, Profile, Sampling, Tally, TimeSlots, UnnamedImage,
+};
 use rprof_symbols::Reason;
 
 /// Makes a profile of all that was counted; names and functions move into it.
@@ -29,6 +31,12 @@ pub(super) fn profile_of(
 ) -> Profile {
     let recording = query.recording;
     let unnamed = unnamed_images(recording, &symbols.unnamed, &counts.unnamed);
+    let all = counts.tallies.iter().map(Tally::weight);
+    let checked = CheckedNames {
+        shown: counts.unnamed.shown(),
+        all: all.fold(0, u64::saturating_add),
+        are_stacks_left_out: false,
+    };
     let mut profile = Profile {
         about: About {
             is_live: recording.known_names.is_some(),
@@ -37,6 +45,7 @@ pub(super) fn profile_of(
         strings: std::mem::take(&mut symbols.strings),
         frames: std::mem::take(&mut symbols.functions),
         self_time: query.self_time,
+        checked: Some(checked),
         unwound: counts.ends.named(&recording.index.history),
         gaps: recording.index.gaps.clone(),
         spans: recording.spans().map(Spans::times).unwrap_or_default(),

@@ -1,6 +1,8 @@
 //! Stacks that are kept by the names of their functions.
 
-use crate::{EventProfile, FrameId, Frames, NameList, Profile, SampleCount, Strings, Tree};
+use crate::{
+    CheckedNames, EventProfile, FrameId, Frames, NameList, Profile, SampleCount, Strings, Tree,
+};
 
 /// Which stacks are kept, by the names of the functions in them; each function is looked up once.
 #[derive(Clone, Debug)]
@@ -63,6 +65,11 @@ impl Profile {
         if names.is_empty() {
             return;
         }
+        let checked = self.checked_names();
+        self.checked = Some(CheckedNames {
+            are_stacks_left_out: true,
+            ..checked
+        });
         let filter = StackFilter::new(names, &self.frames, &self.strings);
         for event in &mut self.events {
             event.keep_stacks(&filter);

@@ -28,6 +28,8 @@ impl JoinedFacts {
             }
         }
         profile.unnamed = unnamed_of(profile.unnamed.iter().chain(&part.unnamed));
+        let checked = profile.checked.unwrap_or_default();
+        profile.checked = Some(checked.with(part.checked_names()));
         profile.has_names &= part.has_names;
         let ends = std::mem::take(&mut profile.unwound.ends);
         profile.unwound = Unwound::of(ends.into_iter().chain(part.unwound.ends.iter().cloned()));

@@ -1,7 +1,7 @@
 //! The last samples of a recording that goes on: parts of it are appended, and the oldest fall out.
 
 use crate::joined::{SampleRows, gaps_of, unnamed_of};
-use crate::{Gaps, Loss, Profile, SampledProfile, UnnamedImage, Unwound};
+use crate::{CheckedNames, Gaps, Loss, Profile, SampledProfile, UnnamedImage, Unwound};
 use rprof_untrusted::Untrusted;
 use std::collections::VecDeque;
 
@@ -26,6 +26,7 @@ struct Part {
     losses: Vec<(Untrusted<String>, Loss)>,
     unwound: Unwound,
     unnamed: Vec<UnnamedImage>,
+    checked: CheckedNames,
     gaps: Gaps,
     own_samples: u64,
     others_samples: u64,
@@ -118,6 +119,8 @@ impl SampleWindow {
         let ends = parts.iter().flat_map(|part| &part.unwound.ends).cloned();
         profile.unwound = Unwound::of(ends);
         profile.unnamed = unnamed_of(parts.iter().flat_map(|part| &part.unnamed));
+        let checked = parts.iter().map(|part| part.checked);
+        profile.checked = Some(checked.fold(CheckedNames::default(), CheckedNames::with));
         profile.gaps = gaps_of(parts.iter().map(|part| &part.gaps));
     }
 }
@@ -133,6 +136,7 @@ impl Part {
             losses: losses.map(|one| (one.name.clone(), one.loss)).collect(),
             unwound: profile.unwound.clone(),
             unnamed: profile.unnamed.clone(),
+            checked: profile.checked_names(),
             gaps: profile.gaps.clone(),
             own_samples: profile.about.own_samples,
             others_samples: profile.about.others_samples,
@@ -154,6 +158,7 @@ impl Part {
         forget_images(&mut self.unwound);
         self.unnamed = unnamed_of(self.unnamed.iter().chain(&next.unnamed));
         self.unnamed.truncate(SampleWindow::MOST_TOLD_APART);
+        self.checked = self.checked.with(next.checked);
         self.gaps = gaps_of([&self.gaps, &next.gaps].into_iter());
         self.gaps.threads.truncate(SampleWindow::MOST_TOLD_APART);
         self.gaps.seconds.truncate(SampleWindow::MOST_TOLD_APART);
