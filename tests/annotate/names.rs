@@ -1,7 +1,7 @@
 //! What functions, their parts and what they refer to are called.
 
 use super::{functions, only, samples};
-use crate::common::{self, Program, needs, run};
+use crate::common::{self, Program, needs, rprof, run};
 use serde_json::Value;
 use std::path::Path;
 
@@ -291,4 +291,35 @@ fn functions_with_samples(file: &Path) -> Vec<String> {
     let all = functions(file, &["--share", "100", "--percent-limit", "0"]);
     let names = all.iter().map(|one| one["name"].as_str().unwrap());
     names.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_function_without_samples_of_its_own_says_what_it_calls_has() {
+    let Some(program) = program() else {
+        return;
+    };
+    let path = program.path();
+    let image = path.file_name().unwrap().to_str().unwrap();
+    let annotated = |file: &Path| {
+        let mut annotate = rprof(["annotate", "_start", "-d", image, "-i"]);
+        run(annotate.arg(file)).ok().stdout
+    };
+    let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
+    let recorded = program.record(&args, &[]);
+    let text = annotated(&recorded.file);
+    let said = "note: _start has no samples of its own; what it calls has ";
+    let line = text.lines().find(|line| line.starts_with(said));
+    let line = line.unwrap_or_else(|| panic!("{text}"));
+    assert!(line.contains("; next: rprof annotate -i "), "{line}");
+    // The command is one that works.
+    let hottest = line.rsplit(' ').next().unwrap();
+    assert!(samples(&only(&recorded.file, &[hottest])) > 0, "{line}");
+    let file = program
+        .record(&[&args[..], &["--call-graph", "no"]].concat(), &[])
+        .file;
+    let text = annotated(&file);
+    assert!(
+        text.contains("_start has no samples of its own: record with rprof record -g"),
+        "{text}"
+    );
 }

@@ -36,7 +36,7 @@ pub(crate) fn suggest(seen: Seen, profile: &Profile, recordings: &Recordings, is
 const MOST_NAMED: usize = 4;
 
 /// The words that name the recordings in another command; `None` if it cannot be given the same.
-fn words_of(recordings: &Recordings) -> Option<String> {
+pub(super) fn words_of(recordings: &Recordings) -> Option<String> {
     let first = recordings.first();
     let others = recordings.others();
     // What came through a pipe is gone.

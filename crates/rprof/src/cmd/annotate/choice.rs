@@ -1,5 +1,6 @@
 //! Messages for a name that matches no function, or several.
 
+use super::below;
 use super::inlined::share_of_all;
 use crate::args::AnnotateArgs;
 use anyhow::anyhow;
@@ -27,7 +28,10 @@ pub(super) struct NotChosen<'a> {
 impl NotChosen<'_> {
     pub(super) fn error(&self, error: &ChoiceError) -> anyhow::Error {
         anyhow!(match error {
-            ChoiceError::Unknown(known) => self.filtered().unwrap_or_else(|| self.unknown(known)),
+            ChoiceError::Unknown(known) => self
+                .filtered()
+                .or_else(|| self.only_caller())
+                .unwrap_or_else(|| self.unknown(known)),
             ChoiceError::Elsewhere(found) => self.elsewhere(found),
             ChoiceError::Several(several) => self.several(several),
             ChoiceError::Inlined(_) => self.unknown(&[]),
@@ -65,6 +69,15 @@ impl NotChosen<'_> {
             }
         };
         Some(format!("{} has {samples}, {such}", found.name))
+    }
+
+    /// Explains that it is only a caller: what has its code has no samples, or there is no code of it.
+    fn only_caller(&self) -> Option<String> {
+        let (reader, _) = self.opened;
+        if !reader.has_call_chains() {
+            return None;
+        }
+        below::sentence(self.args, reader, self.wanted.name())
     }
 
     fn unknown(&self, known: &[String]) -> String {

@@ -1,5 +1,6 @@
 //! `rprof annotate`.
 
+mod below;
 mod choice;
 mod excerpts;
 mod inlined;
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
         recording.warnings.iter().for_each(say::warning);
         warnings.into_sentences().iter().for_each(say::warning);
     }
-    let (mut inlined, mut note) = (None, None);
+    let (mut inlined, mut note, mut called) = (None, None, None);
     let wanted = match args.function() {
         Some(wanted) => {
             let said = NotChosen {
@@ -72,7 +73,9 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
                             function.name
                         )));
                     }
-                    note = said;
+                    let is_empty = function.own.iter().all(|own| own.samples == 0);
+                    let below = is_empty.then(|| below::sentence(args, &reader, &function.name));
+                    (note, called) = (said, below.flatten());
                     Wanted::all(vec![function])
                 }
                 Chosen::Inlined(shown) => {
@@ -100,8 +103,10 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
             "only samples of --time {}: percentages are of these",
             times.text()
         );
-        note = Some(note.map_or(said.clone(), |note: String| format!("{note}; {said}")));
+        note = [note, Some(said)].into_iter().flatten().reduce(both);
     }
+    // Last: it ends with a command.
+    note = [note, called].into_iter().flatten().reduce(both);
     let view = View {
         args,
         reader: &reader,
@@ -112,6 +117,11 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
         sources: Some(args.listing.sources(args.samples.symfs())),
     };
     view.show(&wanted, paging)
+}
+
+/// Two notes as one.
+fn both(one: String, other: String) -> String {
+    format!("{one}; {other}")
 }
 
 /// Counts the samples of all recordings but the first.
