@@ -113,7 +113,7 @@ d: zoom into the DSO, or back out
 k: zoom into the kernel, or back out
 w: switch between CPU time, waiting time and both (needs record --off-cpu)
 t: zoom into threads with this name, or this thread, or back out
-X: leave out the DSO (m: stacks with the function, or threads of this name)
+X: hide what ran in the DSO itself (m: drop stacks with the function anywhere; hide threads)
 f: keep stacks with function NAME; !NAME: without it; empty clears
 T: type a time range, such as 1.5,3 (seconds) or 50%-100%; empty clears
 b B: go to the busiest time of the threads, again: to the next; the same of the idlest

@@ -63,7 +63,7 @@ impl Zoom {
     pub(crate) fn text(&self, sampled: &SampledProfile) -> String {
         match self {
             Self::Dso(image) => format!("in {image}"),
-            Self::WithoutDso(image) => format!("not in {image}"),
+            Self::WithoutDso(image) => format!("without what ran in {image} itself"),
             Self::Kernel => "in the kernel".to_owned(),
             Self::Comm(comm) => format!("threads {comm}"),
             Self::WithoutComm(comm) => format!("without threads {comm}"),

@@ -28,7 +28,7 @@ pub(crate) struct CommonFilterArgs {
     #[arg(help_heading = HEADING, display_order = 0, short = 'c', long, value_name = "NAMES", value_parser = parse_names)]
     comms: Vec<NameList>,
 
-    /// Keep samples in these binaries and libraries, by name or path
+    /// Keep samples of what ran in these binaries and libraries itself, by name or path, not what they call
     #[arg(help_heading = HEADING, display_order = 1, short = 'd', long, value_name = "NAMES", value_parser = parse_names)]
     dsos: Vec<NameList>,
 

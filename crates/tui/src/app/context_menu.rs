@@ -38,9 +38,9 @@ pub(super) fn context_menu(cx: &Context, view: &dyn View) -> Menu {
     add('+', open.to_owned(), Command::Open);
     if function.is_some() {
         add('a', "show its code".to_owned(), Command::Code);
-        let text = "keep only stacks with it".to_owned();
+        let text = "keep stacks with it anywhere".to_owned();
         add('f', text, Command::KeepSelected);
-        let text = "leave out stacks with it".to_owned();
+        let text = "drop stacks with it anywhere".to_owned();
         add('F', text, Command::Without(LeftOut::Function));
     }
     match selected.image.as_deref() {
@@ -49,7 +49,7 @@ pub(super) fn context_menu(cx: &Context, view: &dyn View) -> Menu {
         None => {}
     }
     if let Some(image) = selected.image.as_deref().filter(|_| !in_dso) {
-        let text = format!("leave out {}", cut(image));
+        let text = format!("hide what ran in {} itself", cut(image));
         add('X', text, Command::Without(LeftOut::Dso));
     }
     match &thread {
@@ -59,7 +59,7 @@ pub(super) fn context_menu(cx: &Context, view: &dyn View) -> Menu {
     }
     let comm = selected.threads.as_ref().and_then(Zoom::comm);
     if let Some(comm) = comm.filter(|_| !in_thread) {
-        let text = format!("leave out threads {}", cut(&comm));
+        let text = format!("hide threads {}", cut(&comm));
         add('T', text, Command::Without(LeftOut::Comm));
     }
     let kernel = if in_kernel {

@@ -15,7 +15,11 @@ fn dsos_functions_and_threads_are_left_out_together_and_brought_back_one_by_one(
     // The sampled program has one DSO: nothing is left of it.
     press(&mut app, "X");
     assert_eq!(shown(&app), 0);
-    assert!(screen(&app).contains("not in prog"), "{}", screen(&app));
+    assert!(
+        screen(&app).contains("without what ran in prog itself"),
+        "{}",
+        screen(&app)
+    );
     press(&mut app, "u");
     assert_eq!(shown(&app), 184);
     press(&mut app, "/parse<Enter>mF");
