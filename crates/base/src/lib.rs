@@ -28,7 +28,7 @@ pub use code_address::CodeAddress;
 pub use counted::{Counted, grouped};
 pub use data_place::{DataMapping, DataPlace};
 pub use delays::Delays;
-pub use duration::{Millis, Seconds};
+pub use duration::{Millis, Seconds, TimeLength};
 pub use glob::{glob_matches, is_glob};
 pub use interner::{Id, Interner};
 pub use module::{is_module_file, module_name};

@@ -2,6 +2,7 @@
 
 use super::DimensionValue;
 use crate::{StrId, Strings};
+use rprof_base::Seconds;
 
 /// `  12345:make`.
 pub(super) fn task(value: DimensionValue, strings: &Strings) -> String {
@@ -31,10 +32,7 @@ pub(super) fn text(value: DimensionValue, strings: &Strings) -> String {
 
 /// Seconds, with microseconds.
 pub(super) fn time(value: DimensionValue, strings: &Strings) -> String {
-    of(value, strings, |ns| {
-        let us = ns.cast_unsigned() / 1000;
-        format!("{}.{:06}", us / 1_000_000, us % 1_000_000)
-    })
+    of(value, strings, |ns| Seconds(ns.cast_unsigned()).to_string())
 }
 
 pub(super) fn physical(value: DimensionValue, strings: &Strings) -> String {

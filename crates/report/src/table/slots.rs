@@ -1,7 +1,7 @@
 //! What a table by time does not show: slots without samples, and slots of which only a part was recorded.
 
 use super::Table;
-use rprof_base::{Seconds, grouped};
+use rprof_base::{Seconds, TimeLength, grouped};
 use rprof_profile::view::{Row, Rows};
 use rprof_profile::{Dimension, DimensionValue, UsedSlots};
 use rprof_untrusted::JsonWriter;
@@ -17,12 +17,12 @@ pub(super) fn lines(table: &Table<'_>) -> Vec<String> {
         ""
     };
     let n_slots = grouped(used.n_slots);
-    let slots = format!("Time: {n_slots} slots of {}", length(quantum_ns, 9));
+    let slots = format!("Time: {n_slots} slots of {}", TimeLength::exact(quantum_ns));
     let first = match &used.longest_empty_ns {
         None => format!("{slots}, all with {of_filter}samples"),
         Some(empty) => {
             let (begin, end) = (Seconds(empty.start), Seconds(empty.end));
-            let longest = length(empty.end - empty.start, 9);
+            let longest = TimeLength::exact(empty.end - empty.start);
             format!(
                 "{slots}, {} without {of_filter}samples; longest gap: {longest} ({begin} to {end} s)",
                 grouped(used.n_empty)
@@ -40,7 +40,7 @@ fn cut(quantum_ns: u64, used: &UsedSlots) -> Option<String> {
     let (first, last) = used.recorded_ns?;
     // A slot that lacks less is as good as whole: samples are some time apart.
     let is_cut = |recorded: &u64| *recorded < quantum_ns - quantum_ns / 10;
-    let of = |recorded: u64| length(recorded, 1);
+    let of = |ns: u64| TimeLength { ns, decimals: 1 };
     match (Some(first).filter(is_cut), Some(last).filter(is_cut)) {
         (Some(first), Some(last)) => Some(format!(
             "  only {} of the first slot and {} of the last were recorded",
@@ -106,43 +106,9 @@ fn used(table: &Table<'_>) -> Option<(u64, UsedSlots)> {
     Some((slots.quantum_ns(), slots.used(begins.into_iter())?))
 }
 
-/// A length of time in the unit that suits it, with as many decimals as it has, at most `decimals`, which are cut.
-fn length(ns: u64, decimals: usize) -> String {
-    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
-    let unit = UNITS.iter().find(|(unit, _)| ns >= *unit);
-    let &(unit, name) = unit.unwrap_or(&(1, "ns"));
-    let digits = unit.ilog10() as usize;
-    let fraction = match digits {
-        0 => String::new(),
-        _ => format!("{:0digits$}", ns % unit),
-    };
-    let fraction = fraction.get(..decimals.min(digits)).unwrap_or_default();
-    match fraction.trim_end_matches('0') {
-        "" => format!("{} {name}", ns / unit),
-        fraction => format!("{}.{fraction} {name}", ns / unit),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lengths_have_the_unit_that_suits_them() {
-        for (ns, decimals, expected) in [
-            (0, 9, "0 ns"),
-            (999, 1, "999 ns"),
-            (1_500, 9, "1.5 us"),
-            (100_000_000, 9, "100 ms"),
-            (1_250_000_000, 9, "1.25 s"),
-            (1_250_000_000, 1, "1.2 s"),
-            (36_999_999, 1, "36.9 ms"),
-            (1_000_000_001, 9, "1.000000001 s"),
-            (1_000_000_001, 1, "1 s"),
-        ] {
-            assert_eq!(length(ns, decimals), expected);
-        }
-    }
 
     #[test]
     fn a_slot_that_lacks_little_is_whole() {

@@ -1,6 +1,7 @@
 //! How many spans of threads' time there are of each name, and how long they took.
 
 use super::Layout;
+use rprof_base::Millis;
 use rprof_profile::SpanTimes;
 use rprof_untrusted::JsonWriter;
 use std::io::{self, Write};
@@ -45,7 +46,7 @@ pub(super) fn write(spans: &[SpanTimes], layout: &Layout, out: &mut impl Write) 
     for times in sorted(spans) {
         write!(out, "  {:>8}", times.n())?;
         for (_, _, ns) in COLUMNS {
-            write!(out, "  {:>12}", milliseconds(ns(times)))?;
+            write!(out, "  {:>12}", Millis(ns(times)))?;
         }
         write!(out, "  {}", times.name)?;
         match times.n_open {
@@ -54,11 +55,6 @@ pub(super) fn write(spans: &[SpanTimes], layout: &Layout, out: &mut impl Write) 
         }
     }
     writeln!(out, "{}", if layout.quiet { "" } else { "#" })
-}
-
-/// Three digits of them: microseconds.
-fn milliseconds(ns: u64) -> String {
-    format!("{}.{:03}", ns / 1_000_000, ns / 1000 % 1000)
 }
 
 /// Writes it as a list of objects.

@@ -1,6 +1,6 @@
 //! What is said of time that is in no account, or only in part.
 
-use rprof_base::Counted;
+use rprof_base::{Counted, Millis};
 use rprof_scheduling::Contradictions;
 
 /// What is said of what could not be accounted for.
@@ -50,7 +50,7 @@ impl Told {
     /// A sentence for each.
     pub(super) fn warnings(&self, contradictions: &Contradictions, n_bad: u64) -> Vec<String> {
         let waits = |n| Counted::new(n, "wait", "waits");
-        let ms = |ns: u64| format!("{}.{:03} ms", ns / 1_000_000, ns / 1000 % 1000);
+        let ms = |ns: u64| format!("{} ms", Millis(ns));
         let mut all = Vec::new();
         let mut say = |n: u64, text: String| all.extend((n > 0).then_some(text));
         say(
