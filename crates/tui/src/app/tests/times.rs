@@ -75,3 +75,45 @@ fn what_is_typed_has_room_on_narrow_terminals() {
         line_with(&app, ": memcpy");
     }
 }
+
+#[test]
+fn a_time_can_be_typed_and_home_and_end_go_to_its_ends() {
+    let mut app = app();
+    let shown = |app: &App| app.cx.shown.as_ref().unwrap().counted.samples;
+    press(&mut app, "T0.3,0.6<Enter>");
+    let what = line_with(&app, "cycles");
+    assert!(what.contains(", 300 to 600 ms"), "{what}");
+    let n_within = shown(&app);
+    press(&mut app, "T,300ms<Enter>");
+    let n_before = shown(&app);
+    press(&mut app, "T600ms,<Enter>");
+    // The samples at both ends are in two of them.
+    assert!((184..=190).contains(&(n_before + n_within + shown(&app))));
+    press(&mut app, "T5,6<Enter>");
+    assert!(
+        screen(&app).contains("the recording lasts 990 ms"),
+        "{}",
+        screen(&app)
+    );
+    press(&mut app, "<Esc>T7<Enter>");
+    assert!(
+        screen(&app).contains("such as 1.5,3 or 50%-100%"),
+        "{}",
+        screen(&app)
+    );
+    press(&mut app, "<Esc>T<Enter>4");
+    assert_eq!((shown(&app), app.cx.zooms.len()), (184, 0));
+
+    assert!(!screen(&app).contains("marked"));
+    press(&mut app, "<End>");
+    assert_eq!(app.lanes().cursor.at, 0);
+    let last = app.lanes().slot;
+    press(&mut app, "<Right>");
+    assert!(last > 0 && app.lanes().slot == last);
+    press(&mut app, " <Home>");
+    assert_eq!(app.lanes().marked(), Some(0..=last));
+    let status = line_with(&app, "marked");
+    assert!(status.contains("; marked 0 to 99"), "{status}");
+    press(&mut app, "T0.3,0.6<Enter>");
+    assert_eq!((app.lanes().mark, app.lanes().slot), (None, 0));
+}
