@@ -244,7 +244,12 @@ pub(super) fn status(view: &LanesView, cx: &Context) -> Option<String> {
     );
     let Some(lane) = view.selected_lane(lanes) else {
         let all = cx.percent(weight_of_all(lanes));
-        return Some(format!("{ALL} {all}; {when}: {}", busy(view, cx, lanes)));
+        let who = format!("{ALL} {all}");
+        return Some(said(
+            view,
+            &who,
+            &format!("{when}: {}", busy(view, cx, lanes)),
+        ));
     };
     let slots = view.chosen().filter_map(|slot| lane.slots.get(slot));
     let within = slots.fold(0, |sum: u64, one| sum.saturating_add(*one));
@@ -259,13 +264,20 @@ pub(super) fn status(view: &LanesView, cx: &Context) -> Option<String> {
         let name = cx.profile().wait_label(cause);
         format!(", {name} {}", cx.percent(ns))
     });
-    Some(format!(
-        "{} {}; {when}: {}{}",
-        cx.thread_name(lane.thread),
-        cx.percent(lane.weight),
-        cx.percent(within),
-        waits.collect::<String>(),
-    ))
+    let name = cx.thread_name(lane.thread);
+    let who = format!("{name} {}", cx.percent(lane.weight));
+    let waits: String = waits.collect();
+    let what = format!("{when}: {}{waits}", cx.percent(within));
+    Some(said(view, &who, &what))
+}
+
+/// The thread, then its time; of a time that was looked for, this comes first: it is the answer.
+fn said(view: &LanesView, who: &str, what: &str) -> String {
+    if view.found_text().is_empty() {
+        format!("{who}; {what}")
+    } else {
+        format!("{what}; {who}")
+    }
 }
 
 /// What all threads have in the chosen time: their share, and of time on CPUs how many are busy.
