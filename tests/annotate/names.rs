@@ -313,7 +313,8 @@ fn a_function_without_samples_of_its_own_says_what_it_calls_has() {
     assert!(line.contains("; next: rprof annotate -i "), "{line}");
     // The command is one that works.
     let hottest = line.rsplit(' ').next().unwrap();
-    assert!(samples(&only(&recorded.file, &[hottest])) > 0, "{line}");
+    let shown = functions(&recorded.file, &[hottest]);
+    assert!(shown.iter().any(|one| samples(one) > 0), "{line}");
     let file = program
         .record(&[&args[..], &["--call-graph", "no"]].concat(), &[])
         .file;
