@@ -41,7 +41,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(
     mut_arg("comms", |comms| comms.short('C').help("Keep samples of threads with these names")),
-    mut_arg("dsos", |dsos| dsos.help("Keep samples in these binaries and libraries")),
+    mut_arg("dsos", |dsos| dsos.help("Keep samples of what ran in these binaries and libraries itself")),
     mut_arg("cpu", |cpu| cpu.short(None).display_order(3)),
     mut_arg("time", |time| time
         .help("Keep samples in this time range of each recording, such as +1,+3 or 10%-20%; BEFORE:AFTER: a time for each \
