@@ -1,4 +1,4 @@
-/* Functions of a perf map, called one after the other, and one that the compiler made. */
+/* Functions of a perf map, called one after the other, and a recursive one that the compiler made. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -7,7 +7,14 @@
 static const unsigned char code[] = {0x48, 0x83, 0xef, 0x01, 0x75, 0xfa, 0xc3};
 static const char *const names[] = {"long shop.Orders.total(shop.Orders$Order[])", "Lshop/Orders$Item;::price(Z)D"};
 static volatile long sum;
-__attribute__((noinline)) void compiled(void) { WORK(80, sum += i); sum += 1; }
+__attribute__((noinline)) void compiled(int deeper)
+{
+    if (deeper)
+        compiled(deeper - 1);
+    else
+        WORK(80, sum += i);
+    sum += 1;
+}
 int main(int n_args, char **args)
 {
     char path[64];
@@ -24,7 +31,7 @@ int main(int n_args, char **args)
         void (*call)(unsigned long) = (void (*)(unsigned long))(at + n * 0x1000);
         for (long end = CPU_US() + (n ? 150000 : 300000); CPU_US() < end;) call(1000000);
     }
-    compiled();
+    compiled(2);
     FILE *said = fopen(args[n_args - 1], "w");
     fputs(path, said);
     return fclose(said);

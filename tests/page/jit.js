@@ -90,9 +90,44 @@ async function classAndMethodStay(tab) {
   await tab.size(1280, 800);
 }
 
+/** Whatever was shown before, and whatever transforms leave. @param {Tab} tab */
+async function recursionIsSaid(tab) {
+  const [wrong, recursive] = await tab.run(`(() => {
+    const page = rprofPage;
+    const { profile } = page;
+    const view = page.views.all.sandwich;
+    const isRecursive = (key) => {
+      const { parents, labels, functionOf } = profile;
+      const { samples } = page.counts.totals(profile);
+      const is = (node) => parents[node] >= 0 && functionOf[labels[node]] === key;
+      return [...parents.keys()].some((node) => {
+        if (!is(node) || samples[node] === 0) return false;
+        for (let at = parents[node]; at >= 0; at = parents[at]) if (is(at)) return true;
+        return false;
+      });
+    };
+    const keys = page.functions().map(({ key }) => key);
+    const without = keys.map((key) => [{ kind: "recursion", grouping: "function", key }]);
+    const wrong = [];
+    const recursive = new Set();
+    for (const transforms of [[], ...without, []]) {
+      page.set({ view: "sandwich", transforms }, "restored");
+      for (const focus of [...keys, ...keys]) {
+        page.set({ focus }, "restored");
+        if (isRecursive(focus)) recursive.add(profile.nameOf(profile.frameOfFunction[focus]));
+        if ((view.recursive.textContent !== "") !== isRecursive(focus)) wrong.push([focus, transforms, view.recursive.textContent]);
+      }
+    }
+    page.set({ view: "flame", focus: null, transforms: [] }, "restored");
+    return [wrong, [...recursive]];
+  })()`);
+  assert.deepEqual([wrong, recursive], [[], ["compiled"]]);
+}
+
 /** @param {Tab} tab @param {Facts} facts */
 async function check(tab, facts) {
   await classAndMethodStay(tab);
+  await recursionIsSaid(tab);
   await hotterFunctionsWithoutCodeAreSaid(tab, facts);
 }
 

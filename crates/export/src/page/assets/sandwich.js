@@ -25,6 +25,11 @@ class Sandwich {
     bar.append(" ");
     this.sum = placed(bar, "span", "focus-sum");
     this.recursive = placed(bar, "span", "focus-recursive");
+    /**
+     * Which functions are recursive in what is shown, of those that were asked for.
+     * @type {{counts: Counts | null, of: Map<number, boolean>}}
+     */
+    this.recursion = { counts: null, of: new Map() };
     this.picker = placed(bar, "input", "focus-picker");
     this.picker.type = "search";
     this.picker.placeholder = "Choose a function: name or part of it";
@@ -106,7 +111,10 @@ class Sandwich {
   unfolded(focus) {
     const { profile, counts } = this.app;
     const around = { label: profile.frameOfFunction[focus], nodes: outermostNodes(profile, counts, focus) };
-    this.recursive.textContent = isRecursive(profile, counts, focus, around.nodes)
+    if (this.recursion.counts !== counts) this.recursion = { counts, of: new Map() };
+    const { of } = this.recursion;
+    if (!of.has(focus)) of.set(focus, isRecursive(profile, counts, focus, around.nodes));
+    this.recursive.textContent = of.get(focus)
       ? "It is recursive: callers are those of its outermost calls; the inverted flame graph has all." : "";
     return {
       callers: new Callers(profile, counts, around).boxes("heavy"),
