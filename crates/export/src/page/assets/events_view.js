@@ -10,8 +10,6 @@ addView({
   make: (app, section) => new EventsView(app, section),
 });
 
-/** Rows that are there at once, and how many more each time. */
-const EVENT_ROWS = 200;
 /** Characters that are said of an event that is pointed at. */
 const MOST_SAID = 500;
 
@@ -57,18 +55,13 @@ class EventsView {
       line.append(cell);
     }
     head.append(line);
-    this.body = made("tbody");
-    table.append(head, this.body);
-    this.more = made("button", "", "more");
-    this.more.type = "button";
-    this.more.addEventListener("click", () => this.append());
-    this.place.append(this.earlier, table, this.more);
+    table.append(head);
+    this.lined = rowsInSteps(table, (/** @type {TracedRow} */ row) => this.line(row), ["more event", "more events"]);
+    this.place.append(this.earlier, table, this.lined.more);
     /** @type {TracedRow[] | null} */
     this.all = null;
     /** @type {TracedRow[]} */
     this.rows = [];
-    /** The first event that is not yet in the table. */
-    this.n = 0;
   }
 
   show() {
@@ -104,12 +97,10 @@ class EventsView {
    * @param {number} row
    */
   from(row) {
-    this.body.replaceChildren();
     this.place.scrollTop = 0;
-    this.n = row;
     this.earlier.hidden = row === 0;
     this.earlier.textContent = `Show all (${counted(row, "earlier event", "earlier events")})`;
-    this.append();
+    this.lined.show(this.rows.slice(row));
   }
 
   /**
@@ -150,15 +141,6 @@ class EventsView {
 
   search() {
     this.show();
-  }
-
-  append() {
-    const rows = this.rows.slice(this.n, this.n + EVENT_ROWS);
-    this.body.append(...rows.map((row) => this.line(row)));
-    this.n += rows.length;
-    const left = this.rows.length - this.n;
-    this.more.hidden = left === 0;
-    this.more.textContent = `Show more (${counted(left, "more event", "more events")})`;
   }
 
   /** @param {TracedRow} row */

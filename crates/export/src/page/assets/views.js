@@ -216,3 +216,36 @@ function placed(section, tag, id, className) {
   section.append(one);
   return one;
 }
+
+/** Rows of such a table that are there at once, and how many more each time. */
+const ROWS_AT_A_TIME = 200;
+
+/**
+ * Rows of a table, some at a time: a button adds more.
+ * @template T
+ * @param {HTMLTableElement} table
+ * @param {(row: T) => HTMLTableRowElement} line
+ * @param {[string, string]} nouns of more rows, one and several
+ */
+function rowsInSteps(table, line, nouns) {
+  const body = made("tbody");
+  table.append(body);
+  const more = made("button", "", "more");
+  more.type = "button";
+  /** @type {T[]} */
+  let left = [];
+  const append = () => {
+    body.append(...left.slice(0, ROWS_AT_A_TIME).map((row) => line(row)));
+    left = left.slice(ROWS_AT_A_TIME);
+    more.hidden = left.length === 0;
+    more.textContent = `Show more (${counted(left.length, ...nouns)})`;
+  };
+  more.addEventListener("click", append);
+  /** @param {T[]} rows */
+  const show = (rows) => {
+    body.replaceChildren();
+    left = rows;
+    append();
+  };
+  return { more, show };
+}

@@ -21,9 +21,6 @@ addView({
  * @typedef {"" | "preempted" | "queued"} Queue
  */
 
-/** Rows that are there at once, and how many more each time. */
-const WAIT_ROWS = 200;
-
 class WaitTable {
   /**
    * @param {App} app
@@ -61,16 +58,12 @@ class WaitTable {
     const place = placed(section, "div", "waits-place", "table-place");
     const table = made("table", undefined, "waits");
     this.head = made("thead");
-    this.body = made("tbody");
-    table.append(this.head, this.body);
-    this.more = made("button", "", "more");
-    this.more.type = "button";
-    this.more.addEventListener("click", () => this.append());
-    place.append(table, this.more);
+    table.append(this.head);
+    this.lined = rowsInSteps(table, (/** @type {WaitRow} */ row) => this.line(row), ["more row", "more rows"]);
+    place.append(table, this.lined.more);
     this.sort = { by: "Total", up: false };
     /** @type {WaitRow[]} */
     this.rows = [];
-    this.n = 0;
     /** @type {WaitColumn[]} */
     this.columns = [];
   }
@@ -170,18 +163,7 @@ class WaitTable {
       return cell;
     }));
     keepFocus(() => this.head.replaceChildren(line));
-    this.body.replaceChildren();
-    this.n = 0;
-    this.append();
-  }
-
-  append() {
-    const rows = this.rows.slice(this.n, this.n + WAIT_ROWS);
-    this.body.append(...rows.map((row) => this.line(row)));
-    this.n += rows.length;
-    const left = this.rows.length - this.n;
-    this.more.hidden = left === 0;
-    this.more.textContent = `Show more (${counted(left, "more row", "more rows")})`;
+    this.lined.show(this.rows);
   }
 
   /** @param {WaitRow} row */
