@@ -78,5 +78,8 @@ fn say_quality(quality: &SchedQuality) {
             Millis(*hidden_ns)
         ));
     }
-    contradictions.warning().iter().for_each(say::warning);
+    contradictions
+        .warning(*n_lost == 0)
+        .iter()
+        .for_each(say::warning);
 }

@@ -1,7 +1,6 @@
 //! What is said of time that is in no account, or only in part.
 
 use rprof_base::{Counted, Millis};
-use rprof_scheduling::Contradictions;
 
 /// What is said of what could not be accounted for.
 #[derive(Debug, Default)]
@@ -47,8 +46,8 @@ impl Told {
         }
     }
 
-    /// A sentence for each.
-    pub(super) fn warnings(&self, contradictions: &Contradictions, n_bad: u64) -> Vec<String> {
+    /// A sentence for each; with that of contradictions.
+    pub(super) fn warnings(&self, contradictions: Option<String>, n_bad: u64) -> Vec<String> {
         let waits = |n| Counted::new(n, "wait", "waits");
         let ms = |ns: u64| format!("{} ms", Millis(ns));
         let mut all = Vec::new();
@@ -92,8 +91,8 @@ impl Told {
             ),
         );
         say(
-            contradictions.n(),
-            contradictions.warning().unwrap_or_default(),
+            u64::from(contradictions.is_some()),
+            contradictions.unwrap_or_default(),
         );
         say(
             self.n_silent,

@@ -26,7 +26,9 @@ impl Ledger<'_> {
         }
         let tasks = self.foreign.iter().map(|&tid| (tid, self.pid(tid)));
         let tasks: HashMap<i32, i32> = tasks.collect();
-        let warnings = self.told.warnings(self.scheduler.contradictions(), n_bad);
+        let contradictions = self.scheduler.contradictions();
+        let contradictions = contradictions.warning(self.lost.is_empty());
+        let warnings = self.told.warnings(contradictions, n_bad);
         let is_cut = self.cut.is_some();
         let all = (self.samples, self.sample_spans, self.sample_locks);
         let mut samples = AccountedSamples::new(self.sources.account, all, tasks, warnings);
