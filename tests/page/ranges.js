@@ -55,6 +55,7 @@ async function sidesAreTheirRanges(tab, facts) {
   }
   const said = await tab.run(`document.querySelector("#ranges .said").textContent`);
   assert.match(said, / → .*(No function's self changed significantly|(More|Less) self in B: )/);
+  await sharesAreSaid(tab);
   // What changed is marked by more than its colour.
   const marks = await tab.run(`(() => {
     const { graph } = rprofPage.views.all.flame;
@@ -68,6 +69,26 @@ async function sidesAreTheirRanges(tab, facts) {
   await noiseIsThatOfAllFunctions(tab);
   await theLinkHasBoth(tab, facts, both);
   await rangesThatOverlapAreNotJudged(tab, span);
+}
+
+/** What amounts do not show is said of shares, and a button leads there. @param {Tab} tab */
+async function sharesAreSaid(tab) {
+  const { most, isMarked, said, isHidden } = await tab.run(`(() => {
+    const { functions } = rprofPage.comparison;
+    const said = document.querySelector("#ranges .said").textContent;
+    const isHidden = document.getElementById("by-shares").hidden;
+    rprofPage.set({ per: "event" });
+    const own = rprofPage.rows("function").filter(({ ownDirections }) => ownDirections !== 0);
+    own.sort((a, b) => Math.abs(b.selfChange) - Math.abs(a.selfChange));
+    rprofPage.set({ per: "time" });
+    return { most: own[0]?.name, isMarked: own.length > 0 && (functions[own[0].key] & 3) !== 0, said, isHidden };
+  })()`);
+  assert.equal(isHidden, most === undefined || isMarked);
+  assert.equal(said.includes(" By shares of each side, "), !isHidden);
+  if (isHidden) return;
+  await tab.run(`document.getElementById("by-shares").click()`);
+  assert.deepEqual(await tab.run(`[rprofPage.state.per, document.getElementById("by-shares").hidden]`), ["event", true]);
+  await tab.run(`rprofPage.set({ per: "time" })`);
 }
 
 /** Functions that are shown alone are judged by how all of them vary. @param {Tab} tab */

@@ -118,6 +118,9 @@ pub struct Comparison {
     pub notes: Vec<String>,
     /// What became of conditions.
     pub gates: Vec<GateResult>,
+    /// The same by shares, unless that is what is compared: where a side had less of the machine, all its amounts are
+    /// less.
+    pub(crate) by_share: Option<Box<Self>>,
     /// Events that amounts are divided by.
     divided_by: Vec<String>,
     /// What functions are called in stacks, by their cells of image and symbol.
@@ -211,9 +214,27 @@ impl Judged {
 /// # Errors
 /// [`DiffError`] where they cannot be compared as asked.
 pub fn compare(recordings: &Recordings, options: &CompareOptions) -> Result<Comparison, DiffError> {
+    let mut comparison = compare_marked(recordings, options)?;
+    if comparison.per != Per::Event {
+        let options = CompareOptions {
+            per: Some(Per::Event),
+            conditions: Vec::new(),
+            ..options.clone()
+        };
+        let by_share = compare_marked(recordings, &options);
+        comparison.by_share = by_share.ok().map(Box::new);
+    }
+    comparison.say_of_events();
+    Ok(comparison)
+}
+
+/// The same without what is said of it.
+pub(crate) fn compare_marked(
+    recordings: &Recordings,
+    options: &CompareOptions,
+) -> Result<Comparison, DiffError> {
     let mut comparison = compare_unmarked(recordings, options)?;
     assemble::mark(comparison.events.iter_mut(), options);
-    comparison.say_of_events();
     Ok(comparison)
 }
 
@@ -273,6 +294,7 @@ pub(crate) fn compare_unmarked(
         order: options.order,
         events,
         gates,
+        by_share: None,
         stack_labels: naming.into_stack_labels(),
     })
 }

@@ -1,6 +1,8 @@
 //! What is beyond noise, for pictures: by what functions are called in stacks.
 
-use crate::comparison::{CompareOptions, ComparedEvent, ComparedRow, Comparison, Judged, compare};
+use crate::comparison::{
+    CompareOptions, ComparedEvent, ComparedRow, Comparison, Judged, compare_marked,
+};
 use crate::error::DiffError;
 use crate::per::Per;
 use crate::recordings::Recordings;
@@ -16,7 +18,7 @@ pub fn sure_changes(
     per: &Per,
 ) -> Result<Vec<(String, SureChanges)>, DiffError> {
     let options = CompareOptions::by_function(Some(per.clone()));
-    let comparison = compare(recordings, &options)?;
+    let comparison = compare_marked(recordings, &options)?;
     let events = comparison.events.iter();
     let events = events.map(|event| (event.name.clone(), changes(&comparison, event)));
     Ok(events.collect())

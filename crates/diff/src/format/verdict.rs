@@ -1,7 +1,7 @@
 //! What became of an event, in a sentence: what a reader wants to know first.
 
 use super::change;
-use crate::comparison::{ComparedEvent, Comparison};
+use crate::comparison::{ComparedEvent, ComparedRow, Comparison};
 use crate::each::SureRows;
 use crate::per::Per;
 use rprof_base::Counted;
@@ -9,6 +9,28 @@ use rprof_profile::view::SortKey;
 
 /// The sentence, without a full stop.
 pub(super) fn verdict(comparison: &Comparison, event: &ComparedEvent) -> String {
+    let by_share = by_share(comparison, event).unwrap_or_default();
+    format!("{}{by_share}", of_amounts(comparison, event))
+}
+
+/// What shares show, if amounts do not show the row whose share changed most.
+fn by_share(comparison: &Comparison, event: &ComparedEvent) -> Option<String> {
+    let shares = comparison.by_share.as_ref()?;
+    let of_shares = shares.events.iter().find(|one| one.name == event.name)?;
+    let (most, _) = of_shares.most_changed()?;
+    let is_marked = |row: &ComparedRow| {
+        let with_callees = row.children.is_some_and(|children| children.is_sure);
+        row.cells == most.cells && (row.own.is_sure || with_callees)
+    };
+    if event.rows.iter().any(is_marked) {
+        return None;
+    }
+    let rows = of_rows(shares, of_shares, of_shares.sure_rows());
+    Some(format!("; by share of the event, {rows}"))
+}
+
+/// What became of amounts.
+fn of_amounts(comparison: &Comparison, event: &ComparedEvent) -> String {
     let sure = event.sure_rows();
     let per = per_what(&comparison.per);
     let rows = of_rows(comparison, event, sure);

@@ -1,6 +1,6 @@
 //! What comes first: in rows, and in the verdict.
 
-use super::{Counted, compared, options, row, run, verdict_of};
+use super::{Counted, compared, noisy, options, row, run, verdict_of};
 use crate::{CompareOptions, DiffLayout, NamedRun, Per, RowOrder, write_diff};
 
 #[test]
@@ -67,5 +67,29 @@ fn where_own_samples_only_shrank_the_verdict_names_no_caller() {
     assert!(
         verdict.contains("1 function takes significantly less (parse, -"),
         "{verdict}"
+    );
+}
+
+#[test]
+fn what_only_shares_show_is_said() {
+    let per_time = CompareOptions {
+        per: Some(Per::Time),
+        ..options()
+    };
+    let verdict = |slow: f64, all: f64| {
+        let (before, after) = (noisy(1, 1.0, 1.0), noisy(2, slow, all));
+        verdict_of(&compared(vec![before], vec![after], &per_time))
+    };
+    // The side after had less of the machine.
+    let said = verdict(1.7, 0.6);
+    assert!(
+        said.contains("; by share of the event, ") && said.contains("f17, +"),
+        "{said}"
+    );
+    // Amounts say it themselves.
+    let said = verdict(1.7, 1.0);
+    assert!(
+        said.contains("f17, +") && !said.contains("by share"),
+        "{said}"
     );
 }

@@ -96,11 +96,11 @@ class App {
   }
 
   /** How both sides are compared, if there are two. */
-  compare() {
+  compare(per = this.state.per) {
     const { counts, state, profile } = this;
     if (counts.before === null) return null;
     const whole = { before: counts.before.total, after: counts.total };
-    return new Comparison(whole, state, profile, state.event, this.ranges.changes(counts, state));
+    return new Comparison(whole, { ...state, per }, profile, state.event, this.ranges.changes(counts, state));
   }
 
   /**

@@ -384,6 +384,21 @@ function saidOfRanges(app, comparison) {
   return `${whole}${more === "" ? "" : `More self in B: ${more}. `}${less === "" ? "" : `Less self in B: ${less}.`}`.trim();
 }
 
+/**
+ * What shares of each side show of the function whose share changed most, if amounts do not: where a side had less of the
+ * machine, all amounts are less.
+ * @param {App} app
+ * @param {Comparison} comparison
+ */
+function saidOfShares(app, comparison) {
+  const shares = comparison.isShares || !comparison.isTested ? null : app.compare("event");
+  if (shares === null) return "";
+  const rows = changedRows(app.profile, app.counts, "function", shares, (key) => (shares.functions[key] & (MORE | LESS)) !== 0);
+  const [most] = rows.sort((a, b) => Math.abs(b.selfChange) - Math.abs(a.selfChange));
+  if (most === undefined || (comparison.functions[most.key] & (MORE | LESS)) !== 0) return "";
+  return ` By shares of each side, ${shares.sure()}, most of all ${middleCut(most.name, 60)} (${shares.text(most.own)}).`;
+}
+
 /** The line that says which ranges are compared, and lets them be chosen. */
 class RangeBar {
   /** @param {App} app */
@@ -418,6 +433,7 @@ class RangeBar {
       const { range, against } = app.state;
       app.set({ range: against, against: range, zoom: [], span: null });
     });
+    this.byShares = button("by-shares", "Compare shares", "Compare shares of each side instead of amounts", () => app.set({ per: "event" }));
     this.end = button("end-ranges", "End comparison", "Show only B", () => app.set(NOT_COMPARED));
     this.bar.append(this.said);
   }
@@ -519,7 +535,9 @@ class RangeBar {
     this.earlier.hidden = isCompared || range === null || range[0] === 0;
     this.swap.hidden = this.end.hidden = !isCompared;
     this.begin.setAttribute("aria-pressed", String(this.isChoosing));
-    if (isCompared && app.comparison !== null) this.said.textContent = saidOfRanges(app, app.comparison);
+    const ofShares = isCompared && app.comparison !== null ? saidOfShares(app, app.comparison) : "";
+    this.byShares.hidden = ofShares === "";
+    if (isCompared && app.comparison !== null) this.said.textContent = saidOfRanges(app, app.comparison) + ofShares;
     else this.said.textContent = this.isChoosing ? "Drag over the timeline, the lanes or the heat map. The earlier range is A." : "";
   }
 }
