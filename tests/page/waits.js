@@ -155,7 +155,7 @@ async function check(tab, facts) {
  * @param {Tab} tab @param {{manyWaits: any[], total: number}} facts
  */
 async function numbersAreOfAll(tab, { manyWaits, total }) {
-  const { n, all, first, tables, range } = await tab.run(`(() => {
+  const { n, all, first, tables, filtered, range } = await tab.run(`(() => {
     const page = rprofPage;
     const { profile } = page;
     page.set({ view: "waits" });
@@ -174,10 +174,13 @@ async function numbersAreOfAll(tab, { manyWaits, total }) {
     profile.head.threads.forEach(([, tid], thread) => profile.waits.each(thread, [-Infinity, Infinity], (wait) => {
       if (profile.waits.begins[wait] < 0) first.push(tid);
     }));
-    page.set({ range: [0, profile.head.span_ns] });
+    // Filters of stacks do not apply to waits.
+    page.set({ transforms: [{ kind: "keep", grouping: "function", key: page.functions()[0].key }] });
+    const filtered = [[true, false], [true, true], [false, false], [false, true]].map(([threads, wakers]) => table(threads, wakers).rows);
+    page.set({ transforms: [], range: [0, profile.head.span_ns] });
     const range = table(true, false);
     page.set({ range: null, view: "flame" });
-    return { n: profile.waits.n, all: profile.head.n_all_waits, first, tables, range };
+    return { n: profile.waits.n, all: profile.head.n_all_waits, first, tables, filtered, range };
   })()`);
   assert.equal(n, 30000);
   assert.ok(all > n, `${all} waits`);
@@ -194,6 +197,7 @@ async function numbersAreOfAll(tab, { manyWaits, total }) {
     assert.doesNotMatch(note, /longest/);
     for (const { median, longest, sum, count } of rows) assert.ok(median > 0 && median <= longest && sum <= count * longest);
   }
+  assert.deepEqual(filtered, tables.map(({ rows }) => rows));
   assert.ok(byBoth.rows.some((/** @type {any} */ { waker }) => waker > 0), "somebody wakes");
   // Of a range they are not.
   assert.match(range.note, /^All numbers are of the 30000 longest of \d+ waits in the recording: /);

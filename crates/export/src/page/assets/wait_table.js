@@ -266,6 +266,15 @@ function rowsWithMedians(rows) {
 }
 
 /**
+ * Whether not all threads count: one is chosen, or filters by process or thread apply.
+ * @param {State} state
+ * @param {boolean} areFiltersOfThreads whether filters say which threads count, and nothing else
+ */
+function ofSomeThreads({ thread, transforms }, areFiltersOfThreads) {
+  return thread !== null || (areFiltersOfThreads && transforms.some(({ kind }) => kind !== "types"));
+}
+
+/**
  * All waits, by thread, cause and waker. The median of several sums is not known.
  * @param {App} app
  * @param {WaitRowsBy} by
@@ -273,8 +282,9 @@ function rowsWithMedians(rows) {
 function rowsOfSums({ profile, state }, by) {
   const { waits, waitLabels } = profile;
   const last = namesLeft(profile);
-  const accepts = threadsLeft(profile, state) ?? (() => true);
-  const isPart = state.thread !== null || state.transforms.length > 0;
+  const left = threadsLeft(profile, state);
+  const accepts = left ?? (() => true);
+  const isPart = ofSomeThreads(state, left !== null);
   /** @type {Map<string, WaitRow>} */
   const rows = new Map();
   for (const { thread, cause, waker, queue, count, sum, median, longest } of waits.groups) {
