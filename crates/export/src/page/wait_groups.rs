@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// Sums of a page, at most. Of more, none is there: what they are of says so.
+/// Sums of a page, at most. Where they would be more, those by thread and waker are left out first, and the page says
+/// that numbers by these are of the longest waits.
 const MAX_GROUPS: usize = 20_000;
 
 /// What waits have in common.
@@ -15,6 +16,18 @@ pub(super) struct Alike {
     /// As rows have it; `None` if they have any.
     pub(super) waker: Option<u64>,
     pub(super) queue: Queue,
+}
+
+impl Alike {
+    /// What they have in common with waits of other threads or wakers.
+    fn at(self, (by_thread, by_waker): (bool, bool)) -> Self {
+        Self {
+            thread: self.thread.filter(|_| by_thread),
+            cause: self.cause,
+            waker: self.waker.filter(|_| by_waker),
+            queue: if by_waker { self.queue } else { Queue::None },
+        }
+    }
 }
 
 /// Why a runnable thread waits.
@@ -82,32 +95,27 @@ impl WaitGroup {
     }
 }
 
-/// Sums of waits, each with its length: by thread, cause and waker, and of all threads and any waker.
+/// Whether waits of different threads are told apart, and those of different wakers.
+const LEVELS: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
+
+/// Sums of waits, each with its length: by thread or not and by waker or not, as far as there is room.
 pub(super) fn groups(waits: impl Iterator<Item = (Alike, u64)>) -> Vec<WaitGroup> {
-    let mut by_all: BTreeMap<Alike, Vec<u64>> = BTreeMap::new();
+    let mut levels = LEVELS.map(|_| Some(BTreeMap::<Alike, Vec<u64>>::new()));
     for (alike, length) in waits {
-        by_all.entry(alike).or_default().push(length);
-        if by_all.len() > MAX_GROUPS {
-            return Vec::new();
+        for (&level, known) in LEVELS.iter().zip(&mut levels) {
+            let Some(lengths) = known else { continue };
+            lengths.entry(alike.at(level)).or_default().push(length);
+            if lengths.len() > MAX_GROUPS {
+                *known = None;
+            }
         }
     }
     let mut groups = Vec::new();
-    for (by_thread, by_waker) in [(false, false), (true, false), (false, true), (true, true)] {
-        let mut together: BTreeMap<Alike, Vec<u64>> = BTreeMap::new();
-        for (alike, lengths) in &by_all {
-            let alike = Alike {
-                thread: alike.thread.filter(|_| by_thread),
-                cause: alike.cause,
-                waker: alike.waker.filter(|_| by_waker),
-                queue: if by_waker { alike.queue } else { Queue::None },
-            };
-            together.entry(alike).or_default().extend(lengths);
+    for level in levels.into_iter().flatten() {
+        if groups.len() + level.len() <= MAX_GROUPS {
+            let level = level.into_iter();
+            groups.extend(level.map(|(alike, mut lengths)| WaitGroup::of(alike, &mut lengths)));
         }
-        let together = together.into_iter();
-        groups.extend(together.map(|(alike, mut lengths)| WaitGroup::of(alike, &mut lengths)));
-    }
-    if groups.len() > MAX_GROUPS {
-        return Vec::new();
     }
     groups
 }
@@ -147,9 +155,30 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_threads_there_are_no_sums() {
-        let n = u32::try_from(MAX_GROUPS).unwrap();
-        assert_eq!(groups((0..n).map(|one| (alike(one, 0), 1))), []);
-        assert_eq!(groups((0..100).map(|one| (alike(one, 0), 1))).len(), 202);
+    fn where_there_would_be_too_many_sums_the_finest_are_left_out() {
+        let levels = |n_threads: usize, n_wakers: usize| {
+            let threads = 0..u32::try_from(n_threads).unwrap();
+            let wakers = 0..n_wakers as u64;
+            let waits =
+                threads.flat_map(|one| wakers.clone().map(move |waker| (alike(one, waker), 1)));
+            let groups = groups(waits);
+            assert!(groups.len() <= MAX_GROUPS);
+            let all: u64 = groups.iter().map(|group| group.count).sum();
+            let levels = LEVELS.map(|(by_thread, by_waker)| {
+                let is_of = |group: &&WaitGroup| {
+                    (group.alike.thread.is_some(), group.alike.waker.is_some())
+                        == (by_thread, by_waker)
+                };
+                groups.iter().filter(is_of).count()
+            });
+            // Sums of a level are of all waits.
+            let n_levels = levels.iter().filter(|&&n| n > 0).count();
+            assert_eq!(all, (n_threads * n_wakers * n_levels) as u64);
+            levels
+        };
+        assert_eq!(levels(100, 3), [1, 100, 3, 300]);
+        assert_eq!(levels(100, 200), [1, 100, 200, 0]);
+        assert_eq!(levels(MAX_GROUPS, 1), [1, 0, 1, 0]);
+        assert_eq!(levels(1, MAX_GROUPS), [1, 1, 0, 0]);
     }
 }

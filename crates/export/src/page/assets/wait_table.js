@@ -73,20 +73,24 @@ class WaitTable {
     const { profile } = this.app;
     const by = { thread: this.threads.checked, waker: this.wakers.checked };
     const isTimed = by.waker || profile.head.waits === undefined;
-    const rows = !isTimed ? rowsOfWaits(this.app, by) : this.hasSums() ? rowsOfSums(this.app, by) : rowsOfTimedWaits(this.app, by);
+    const rows = !isTimed ? rowsOfWaits(this.app, by) : this.hasSums(by) ? rowsOfSums(this.app, by) : rowsOfTimedWaits(this.app, by);
     this.rows = cause === null ? rows : rows.filter(({ label }) => label === cause);
     this.columns = this.columnsOf(by);
     this.remove.hidden = cause === null;
     this.remove.textContent = cause === null ? "" : `${nameOfCause(profile, cause)} ✕`;
-    this.note.textContent = this.said(isTimed);
+    this.note.textContent = this.said(by, isTimed);
     this.sorted();
   }
 
-  /** Whether what is shown of waits are sums of all: those of a time range, or of one name of a thread, are not known. */
-  hasSums() {
-    const { profile: { head, waits }, state: { range, thread } } = this.app;
+  /**
+   * Whether rows are sums of all waits. A page has no sums for a time range or for one name of a thread, and at most 20,000
+   * in all: the finest may be missing.
+   * @param {WaitRowsBy} by
+   */
+  hasSums(by) {
+    const { profile: { head }, state: { range, thread } } = this.app;
     const hasOneName = thread === null || head.threads.filter(([, tid]) => tid === head.threads[thread][1]).length === 1;
-    return range === null && hasOneName && waits.groups.length > 0;
+    return range === null && hasOneName && sumsOfWaits(this.app, by).length > 0;
   }
 
   /** @param {number | null} cause */
@@ -122,14 +126,18 @@ class WaitTable {
     return (waker & 1) === 1 ? profile.nameOfThread((waker - 1) / 2) : profile.text((waker - 2) / 2);
   }
 
-  /** @param {boolean} isTimed whether rows are of the page's waits, not of its samples */
-  said(isTimed) {
+  /**
+   * @param {WaitRowsBy} by
+   * @param {boolean} isTimed whether rows are of the page's waits, not of its samples
+   */
+  said(by, isTimed) {
     const { app } = this;
     const { waits, head } = app.profile;
     const said = [];
     const { n_all_waits: all } = head;
-    if (isTimed && !this.hasSums() && all !== undefined && all > waits.n) {
-      const others = head.waits === undefined ? "" : `; without "by waker" they are of all`;
+    if (isTimed && !this.hasSums(by) && all !== undefined && all > waits.n) {
+      const hasAll = head.waits !== undefined || this.hasSums({ ...by, waker: false });
+      const others = hasAll ? `; without "by waker" they are of all` : "";
       const range = app.state.range === null && app.state.thread === null ? "" : " in the recording";
       said.push(`All numbers are of the ${wholeNumber(waits.n)} longest of ${wholeNumber(all)} waits${range}: ` +
         `counts and totals are too low, mean and p50 too high${others}.`);
@@ -266,12 +274,14 @@ function rowsWithMedians(rows) {
 }
 
 /**
- * Whether not all threads count: one is chosen, or filters by process or thread apply.
- * @param {State} state
- * @param {boolean} areFiltersOfThreads whether filters say which threads count, and nothing else
+ * The sums that rows are made of: by thread, too, if one is chosen, or filters by process or thread apply.
+ * @param {App} app
+ * @param {WaitRowsBy} by
  */
-function ofSomeThreads({ thread, transforms }, areFiltersOfThreads) {
-  return thread !== null || (areFiltersOfThreads && transforms.some(({ kind }) => kind !== "types"));
+function sumsOfWaits({ profile, state }, by) {
+  const isFiltered = threadsLeft(profile, state) !== null && state.transforms.some(({ kind }) => kind !== "types");
+  const isByThread = by.thread || state.thread !== null || isFiltered;
+  return profile.waits.groups.filter(({ thread, waker }) => (thread >= 0) === isByThread && (waker !== null) === by.waker);
 }
 
 /**
@@ -279,16 +289,14 @@ function ofSomeThreads({ thread, transforms }, areFiltersOfThreads) {
  * @param {App} app
  * @param {WaitRowsBy} by
  */
-function rowsOfSums({ profile, state }, by) {
-  const { waits, waitLabels } = profile;
+function rowsOfSums(app, by) {
+  const { profile, state } = app;
+  const { waitLabels } = profile;
   const last = namesLeft(profile);
-  const left = threadsLeft(profile, state);
-  const accepts = left ?? (() => true);
-  const isPart = ofSomeThreads(state, left !== null);
+  const accepts = threadsLeft(profile, state) ?? (() => true);
   /** @type {Map<string, WaitRow>} */
   const rows = new Map();
-  for (const { thread, cause, waker, queue, count, sum, median, longest } of waits.groups) {
-    if ((thread >= 0) !== (by.thread || isPart) || (waker !== null) !== by.waker) continue;
+  for (const { thread, cause, waker, queue, count, sum, median, longest } of sumsOfWaits(app, by)) {
     if (thread >= 0 && ((state.thread !== null && state.thread !== thread) || !accepts(thread))) continue;
     const who = by.thread ? last[thread] : -1;
     const key = `${who} ${cause} ${waker} ${queue}`;
