@@ -1,6 +1,6 @@
 //! Why code cannot be shown.
 
-use rprof_images::MAX_CODE;
+use rprof_images::{MAX_CODE, NoFile};
 use rprof_symbols::Reason;
 
 /// Why a function's code cannot be shown.
@@ -51,6 +51,24 @@ pub enum CodeError {
         /// Where it ends.
         end: u64,
     },
+    /// A jitdump has no record of it any more.
+    #[error("{name} ({image}): its code is not in the jitdump")]
+    NotInJitDump {
+        /// The function.
+        name: String,
+        /// The image.
+        image: String,
+    },
+    /// A jitdump has a record of it, whose code cannot be read.
+    #[error("{name} ({image}): cannot show its code: {reason}")]
+    Unreadable {
+        /// The function.
+        name: String,
+        /// The image.
+        image: String,
+        /// Why.
+        reason: NoFile,
+    },
     /// It is longer than what is shown.
     #[error(
         "{name} ({image}): {len} bytes of code according to its symbol or record: functions larger than \
@@ -98,7 +116,11 @@ impl CodeError {
             | Self::PerfMap { .. }
             | Self::UnknownMachine { .. }
             | Self::NoCode { .. } => true,
-            Self::NoEnd { .. } | Self::NotInFile { .. } | Self::TooLong { .. } => false,
+            Self::NoEnd { .. }
+            | Self::NotInFile { .. }
+            | Self::NotInJitDump { .. }
+            | Self::Unreadable { .. }
+            | Self::TooLong { .. } => false,
         }
     }
 }

@@ -34,6 +34,13 @@ pub struct FoundFunction {
     pub(super) locations: Vec<Location>,
 }
 
+impl FoundFunction {
+    /// The number of its image in the recording: several may have one path.
+    pub fn image_id(&self) -> ImageId {
+        self.image_id
+    }
+}
+
 /// What locations are called.
 #[derive(Clone, Copy)]
 pub(super) struct LocationNames<'a> {

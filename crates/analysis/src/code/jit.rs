@@ -26,11 +26,19 @@ pub(super) fn code(
     let found = recording.files.jit_code(function.image_id, find);
     let found = found.map_err(no_file)?;
     let load = found.loads.get(&function.start).copied();
-    let load = load.ok_or_else(|| no_file(NoFile::NotJitDump))?;
+    let (name, image_path) = (&function.name, &function.image);
+    let load = load.ok_or_else(|| CodeError::NotInJitDump {
+        name: name.clone(),
+        image: image_path.clone(),
+    })?;
     check_len(function, load.len)?;
     let dump = found.open(&recording.recording, image).map_err(no_file)?;
     let bytes = dump.whole_code(&load);
-    let bytes = bytes.map_err(|error| no_file(NoFile::Unreadable(error.kind())))?;
+    let bytes = bytes.map_err(|error| CodeError::Unreadable {
+        name: name.clone(),
+        image: image_path.clone(),
+        reason: NoFile::Unreadable(error.kind()),
+    })?;
     let path = found.path.clone();
     let mut code = FunctionCode {
         name: function.name.clone(),

@@ -25,6 +25,7 @@ mod man_pages;
 mod next;
 mod no_match;
 mod page_code;
+mod page_refused;
 #[cfg(feature = "push")]
 pub(crate) mod push;
 mod reading;

@@ -1,6 +1,7 @@
 //! The code of a recording's hottest functions, for its page: what `rprof annotate` shows of them.
 
 use super::annotate::{CodeOf, by_heat};
+use super::page_refused::{Refused, refused_in_page};
 use super::reading::with_progress;
 use super::several::OpenedRecordings;
 use crate::args::{AnnotateArgs, ExportArgs};
@@ -11,15 +12,14 @@ use rprof_annotate::{CodeListing, CodeLoop, samples_at};
 use rprof_base::Counted;
 use rprof_disassembly::Instruction;
 use rprof_export::{
-    PageCode, PageCounts, PageFrame, PageFunction, PageInstruction, PageLoop, PagePart,
-    PageRefused, PageSource,
+    PageCode, PageCounts, PageFrame, PageFunction, PageInstruction, PageLoop, PagePart, PageSource,
 };
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::code::FunctionCode;
 use rprof_profile::{Profile, SamplePlace};
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
@@ -73,8 +73,11 @@ pub(super) fn page_code(
     let mut wanted = by_heat(recording);
     let n_functions = wanted.len();
     let mut others = wanted.split_off(n_functions.min(PageCode::MAX_FUNCTIONS));
-    let mut images: BTreeSet<String> = wanted.iter().map(|one| one.image.clone()).collect();
-    others.retain(|one| images.insert(one.image.clone()));
+    let mut tried: BTreeSet<_> = wanted.iter().map(FoundFunction::image_id).collect();
+    others.retain(|one| tried.insert(one.image_id()));
+    let all = wanted.iter().chain(&others);
+    let images = all.map(|one| (one.image_id(), recording.image_name(one)));
+    let images: BTreeMap<_, String> = images.collect();
     let listing = AnnotateArgs::of_screen(None, None)?;
     let code = CodeOf {
         args: &listing,
@@ -108,27 +111,15 @@ pub(super) fn page_code(
         let why = recording.code(&function).err()?;
         Some((function, why.into()))
     });
-    page.refused = refused_in_page(recording, refused.into_iter().chain(others));
-    Ok(page)
-}
-
-/// Why functions have no code; of an image without any, all that it has.
-fn refused_in_page(
-    recording: &CodeRecording<'_>,
-    refused: impl Iterator<Item = (FoundFunction, anyhow::Error)>,
-) -> Vec<PageRefused> {
-    let mut known = BTreeSet::new();
-    let all = refused.filter_map(|(function, why)| {
-        let is_of_image = why.downcast_ref().is_some_and(CodeError::is_of_image);
-        let one = PageRefused {
-            image: recording.image_name(&function),
-            function: (!is_of_image).then_some(function.name),
-            why: format!("{why:#}"),
-        };
-        let is_new = known.insert((one.image.clone(), one.function.clone()));
-        is_new.then_some(one)
+    let refused = refused.into_iter().chain(others);
+    let refused = refused.map(|(function, why)| Refused {
+        image: function.image_id(),
+        is_of_image: why.downcast_ref().is_some_and(CodeError::is_of_image),
+        function: function.name,
+        why: format!("{why:#}"),
     });
-    all.collect()
+    page.refused = refused_in_page(&images, refused.collect());
+    Ok(page)
 }
 
 /// Says that code is in the page: people give pages to others.
