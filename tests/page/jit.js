@@ -124,8 +124,31 @@ async function recursionIsSaid(tab) {
   assert.deepEqual([wrong, recursive], [[], ["compiled"]]);
 }
 
-/** @param {Tab} tab @param {Facts} facts */
+/** In a page of these functions alone. @param {Tab} tab @param {Facts} facts */
+async function pagesWithoutAnyCodeSayWhy(tab, { jit: why }) {
+  const [isThere, ...said] = await tab.run(`(async () => {
+    const page = rprofPage;
+    page.set({ view: "code" });
+    const { code } = page.views.all;
+    while (code.code === null) await new Promise((resolve) => setTimeout(resolve, 5));
+    const text = (id) => document.getElementById(id).textContent;
+    const all = [!document.getElementById("code-tab").hidden && code.bar.hidden, text("code-said"), text("code-hotter")];
+    const price = page.rows("function").find(({ name }) => name.includes("price"));
+    page.set({ focus: price.key });
+    return [...all, text("code-said"), text("code-hotter")];
+  })()`);
+  assert.equal(isThere, true);
+  const [all, functions, one, others] = said;
+  assert.equal(all, "The page has no code.");
+  assert.match(functions, /^long shop\.Orders\.total\(shop\.Orders\$Order\[\]\) [\d.]+ %, Lshop\/Orders\$Item;::price\(Z\)D [\d.]+ %: /);
+  assert.ok(functions.endsWith(`: no code, because ${why}`), functions);
+  assert.equal(one, `The page has no code of Lshop/Orders$Item;::price(Z)D, because ${why}`);
+  assert.equal(others, "");
+}
+
+/** @param {Tab} tab @param {Facts & {isAll: boolean}} facts */
 async function check(tab, facts) {
+  if (!facts.isAll) return pagesWithoutAnyCodeSayWhy(tab, facts);
   await classAndMethodStay(tab);
   await recursionIsSaid(tab);
   await hotterFunctionsWithoutCodeAreSaid(tab, facts);

@@ -14,8 +14,12 @@ fn hotter_functions_without_code_are_named_in_the_words_of_annotate() {
     let events = ["-F", "999", "-e", "cpu-clock:u"];
     let recording = program.record(&events, &[said.to_str().unwrap()]);
     let map = std::fs::read_to_string(said).unwrap();
-    let page = program.file("jit.html");
-    run(recording.command("export", &[]).arg("-o").arg(&page)).ok();
+    let pages = [("jit.html", None), ("only.html", Some("-S*Orders*"))].map(|(name, only)| {
+        let page = program.file(name);
+        let mut export = recording.command("export", &[]);
+        run(export.args(only).arg("-o").arg(&page)).ok();
+        (page, only.is_none())
+    });
     let mut annotate = rprof(["annotate", "--no-debuginfod", "-i"]);
     let annotate = run(annotate.arg(&recording.file)).ok().stderr;
     std::fs::remove_file(&map).unwrap();
@@ -24,5 +28,6 @@ fn hotter_functions_without_code_are_named_in_the_words_of_annotate() {
         .unwrap();
     let why = why.lines().next().unwrap();
     assert!(why.starts_with(&map), "{why}");
-    check(vec![json!({"page": page, "jit": why})], program.dir());
+    let pages = pages.map(|(page, is_all)| json!({"page": page, "jit": why, "isAll": is_all}));
+    check(pages.to_vec(), program.dir());
 }

@@ -27,8 +27,8 @@ class CodeView {
     this.isAsked = false;
     /** @type {{counts: Counts, event: number, code: CodeCounts} | null} */
     this.known = null;
-    const bar = made("div", undefined, "bar");
-    section.append(bar);
+    this.bar = made("div", undefined, "bar");
+    section.append(this.bar);
     const one = choice("code-function", "Function", [], (value) => this.choose(Number(value)));
     this.functions = one.select;
     this.functions.title = "Percentages are with the code that is inlined into each function";
@@ -44,7 +44,7 @@ class CodeView {
     const hottest = made("button", "Hottest row");
     hottest.type = "button";
     hottest.addEventListener("click", () => this.table.moveTo(this.hottestRow()));
-    bar.append(one.label, rows.label, shares.label, hottest);
+    this.bar.append(one.label, rows.label, shares.label, hottest);
     this.said = placed(section, "p", "code-said");
     this.hotter = placed(section, "ul", "code-hotter");
     this.sites = placed(section, "div", "code-sites", "bar");
@@ -80,11 +80,14 @@ class CodeView {
     const { profile, state } = app;
     const counts = this.counts(this.code);
     const found = state.focus === null ? null : this.code.of(profile, state.focus);
-    const listing = state.listing ?? found?.listings[0] ?? (found === null ? this.hottest(counts) : -1);
+    const hottest = this.hottest(counts);
+    const listing = state.listing ?? found?.listings[0] ?? (found === null ? hottest : -1);
+    this.bar.hidden = hottest < 0;
     this.listFunctions(this.code, counts, listing);
     this.rowsOf.value = state.codeRows;
     this.shares.value = state.codeShares;
-    this.showHotter(this.code, counts, listing === this.hottest(counts) ? counts.functions[listing].weight : Infinity);
+    const isHottest = hottest < 0 ? found === null : listing === hottest;
+    this.showHotter(this.code, counts, isHottest ? counts.functions[hottest]?.weight ?? 0 : Infinity);
     const code = this.code.functions[listing];
     if (code === undefined) return this.showNone(found?.name ?? "", this.code);
     const name = found?.listings.includes(listing) ? found.name : code.head.name;
@@ -135,10 +138,13 @@ class CodeView {
     return this.known.code;
   }
 
-  /** @param {CodeCounts} counts */
+  /**
+   * The function that counts most, -1 if none has code.
+   * @param {CodeCounts} counts
+   */
   hottest(counts) {
     const sums = counts.functions;
-    return sums.reduce((most, { weight }, at) => (weight > sums[most].weight ? at : most), 0);
+    return sums.reduce((most, { weight }, at) => (weight > sums[most].weight ? at : most), sums.length > 0 ? 0 : -1);
   }
 
   /**
@@ -226,7 +232,7 @@ class CodeView {
   }
 
   /**
-   * Functions without code that count more than the hottest one with code, and why.
+   * Functions without code that count more than the hottest one with code, or all if there is none, and why.
    * @param {PageCode} code
    * @param {CodeCounts} counts
    * @param {number} least
@@ -247,7 +253,8 @@ class CodeView {
         return `${middleCut(name, 60)} ${percent(weight, total)}`;
       });
       const more = functions.length > MOST_HOTTER ? ` and ${functions.length - MOST_HOTTER} more` : "";
-      return made("li", `Hotter: ${named.join(", ")}${more}: no code${why === "" ? " in the page" : `, because ${why}`}`);
+      const hotter = code.functions.length > 0 ? "Hotter: " : "";
+      return made("li", `${hotter}${named.join(", ")}${more}: no code${why === "" ? " in the page" : `, because ${why}`}`);
     });
     this.hotter.replaceChildren(...lines);
   }
@@ -266,11 +273,13 @@ class CodeView {
     this.notes.replaceChildren();
     const isRecorded = code.isRecorded(profile, state.focus);
     const why = state.focus !== null && isRecorded ? code.whyNot(profile, state.focus) : null;
+    const n = code.functions.length;
+    if (n === 0 && name === "") return this.said.replaceChildren("The page has no code.");
     const none = `The page has no code of ${middleCut(name, 100)}`;
     // Nor has a terminal.
     if (why !== null) return this.said.replaceChildren(`${none}, because ${why}`);
-    const n = code.functions.length;
-    this.said.replaceChildren(`${none}: it has that of the ${counted(n, "hottest function", "hottest functions")} whose files were found.`);
+    this.said.replaceChildren(n === 0 ? `${none}, nor of any other function.` :
+      `${none}: it has that of the ${counted(n, "hottest function", "hottest functions")} whose files were found.`);
     // Names in brackets are of no function, and escaped ones are not what the file has.
     if (!isRecorded || /^\[|\\/.test(name)) return;
     const own = name.replace(/ \(inlined\)$/, "");

@@ -206,9 +206,10 @@ impl PageCode {
         if self.is_without_text { 0 } else { paths.len() }
     }
 
-    /// The compressed stream; with the instruction of each row if rows are samples one by one.
+    /// The compressed stream; with the instruction of each row if rows are samples one by one. Empty if there is nothing to
+    /// say of any function.
     pub(super) fn stream(&self, samples: Option<PlacedRows<'_>>) -> io::Result<Vec<u8>> {
-        if self.functions.is_empty() {
+        if self.functions.is_empty() && self.refused.is_empty() {
             return Ok(Vec::new());
         }
         let mut zlib = ZlibEncoder::new(Vec::new(), Compression::new(LEVEL));

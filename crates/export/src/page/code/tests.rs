@@ -75,19 +75,24 @@ fn addresses_are_differences_and_a_page_without_text_has_lines() {
 #[test]
 fn what_is_refused_has_its_reason() {
     let mut code = PageCode::default();
-    assert!(code.add(function("f", &[0x1004])).unwrap());
+    assert!(code.stream(None).unwrap().is_empty());
     let refused = |function: Option<&str>| PageRefused {
         image: "[JIT] tid 7".to_owned(),
         function: function.map(str::to_owned),
         why: "no bytes".to_owned(),
     };
     code.refused = vec![refused(None), refused(Some("g"))];
-    let (json, _) = unpacked(&code.stream(None).unwrap());
     let expected = serde_json::json!([
         ["[JIT] tid 7", null, "no bytes"],
         ["[JIT] tid 7", "g", "no bytes"]
     ]);
-    assert_eq!(json["refused"], expected);
+    // Whether others have code or not.
+    for n_functions in 0..2 {
+        let (json, _) = unpacked(&code.stream(None).unwrap());
+        assert_eq!(json["functions"].as_array().unwrap().len(), n_functions);
+        assert_eq!(json["refused"], expected);
+        assert!(code.add(function("f", &[0x1004])).unwrap());
+    }
 }
 
 #[test]
