@@ -1,5 +1,7 @@
 //! Sums of all waits, where the page has only the longest of them one by one.
 
+use rprof_profile::{Thread, TimedWait};
+use rprof_scheduling::Cause;
 use std::collections::BTreeMap;
 
 /// Sums of a page, at most. Where they would be more, those by thread and waker are left out first, and the page says
@@ -39,6 +41,49 @@ pub(super) enum Queue {
     Preempted,
     /// It was woken, and has no CPU yet.
     Queued,
+}
+
+/// Finds what waits have in common, one after the other: by thread, within one in order of time.
+#[derive(Debug)]
+pub(super) struct Likeness<'a> {
+    /// By thread, the first with its id: a thread that changed its name is one.
+    threads: Vec<u32>,
+    before: Option<&'a TimedWait>,
+}
+
+impl<'a> Likeness<'a> {
+    pub(super) fn of(threads: &[Thread]) -> Self {
+        let mut first_names = BTreeMap::new();
+        let threads = (0..).zip(threads);
+        let threads = threads.map(|(at, thread)| *first_names.entry(thread.tid).or_insert(at));
+        Self {
+            threads: threads.collect(),
+            before: None,
+        }
+    }
+
+    /// Of the next wait; its cause and its waker are also given as rows have them.
+    pub(super) fn next(
+        &mut self,
+        wait: &'a TimedWait,
+        waited_for: Cause,
+        (cause, waker): (u64, u64),
+    ) -> Alike {
+        let before = self.before.replace(wait);
+        let is_after_wait = before.is_some_and(|before| {
+            before.thread == wait.thread && before.is_woken && before.end_ns == wait.start_ns
+        });
+        Alike {
+            thread: self.threads.get(wait.thread as usize).copied(),
+            cause,
+            waker: Some(waker),
+            queue: match (waited_for, is_after_wait || waker != 0) {
+                (Cause::Runnable, false) => Queue::Preempted,
+                (Cause::Runnable, true) => Queue::Queued,
+                _ => Queue::None,
+            },
+        }
+    }
 }
 
 /// Waits that are alike, added up.

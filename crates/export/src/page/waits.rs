@@ -1,18 +1,14 @@
 //! When threads waited, for what, and who woke them: the longest waits, and sums of all of them.
 
 use super::columns::{difference, unsigned};
-use super::wait_groups::{Alike, Queue, WaitGroup, groups};
+use super::wait_groups::{Likeness, WaitGroup, groups};
 use rprof_profile::{SampledProfile, StrId, TimedWait};
 use rprof_scheduling::Cause as WaitedFor;
 use rprof_untrusted::printable;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 /// Waits of a page, at most: the longest.
 const MAX_WAITS: usize = 30_000;
-
-/// The cause of who could run, but has no CPU.
-const RUNNABLE: &str = "runnable";
 
 /// What is waited for: the number of its text, and its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,34 +84,13 @@ impl PageWaits {
         if longest.len() < sampled.waits.len() {
             let mut all = sampled.waits.clone();
             all.sort_by_key(order);
-            // A thread that changed its name is one.
-            let mut first_names = BTreeMap::new();
-            let threads = (0..).zip(&sampled.threads);
-            let threads: Vec<u32> = threads
-                .map(|(number, thread)| *first_names.entry(thread.tid).or_insert(number))
-                .collect();
-            let mut before: Option<&TimedWait> = None;
+            let mut likeness = Likeness::of(&sampled.threads);
             let alike = all.iter().filter_map(|wait| {
-                let before = before.replace(wait);
-                let is_after_wait = before.is_some_and(|before| {
-                    before.thread == wait.thread
-                        && before.is_woken
-                        && before.end_ns == wait.start_ns
-                });
-                let is_runnable = strings.of(wait.cause).into_raw() == RUNNABLE;
                 // What is before the first sample is not in the page.
                 let length = wait.end_ns.saturating_sub(wait.start_ns.max(start_ns));
+                let waited_for = WaitedFor::named(strings.of(wait.cause).into_raw());
                 let WaitRow { cause, waker, .. } = row(wait);
-                let alike = Alike {
-                    thread: threads.get(wait.thread as usize).copied(),
-                    cause: cause / 2,
-                    waker: Some(waker),
-                    queue: match (is_runnable, is_after_wait || waker != 0) {
-                        (false, _) => Queue::None,
-                        (true, false) => Queue::Preempted,
-                        (true, true) => Queue::Queued,
-                    },
-                };
+                let alike = likeness.next(wait, waited_for.unwrap_or_default(), (cause / 2, waker));
                 (length > 0).then_some((alike, length))
             });
             page.groups = groups(alike);
