@@ -51,6 +51,13 @@ async function check(tab) {
     return [first, second];
   })()`);
   await boxesHaveTheColourOfTheirObject(tab);
+  const empty = await tab.run(`(() => {
+    rprofPage.set({ transforms: [{ kind: "drop", grouping: "pattern", key: 0, text: "." }] });
+    const legend = document.querySelector("#flame .modules").textContent;
+    rprofPage.set({ transforms: [] });
+    return [rprofPage.state.colours, legend];
+  })()`);
+  assert.deepEqual(empty, ["module", ""]);
   // What has a hue in one theme has it in the other.
   const [light, dark] = themes.map(({ images, kinds, kernel }) => [...images, kernel, ...Object.values(kinds)]);
   light.forEach(([hue], at) => assert.ok(Math.abs(hue - dark[at][0]) <= 6, `${light[at]}; ${dark[at]}`));

@@ -53,7 +53,7 @@ class ModuleLegend {
       return [theme.fill(frame), `${name} ${shareWithTime(profile.head.events[state.event], weight, whole)}`,
         isSeveral ? undefined : { grouping: "image", key: image < 0 ? profile.images[frame] : image }];
     }), this.app);
-    this.element.prepend("Total:");
+    if (entries.length > 0) this.element.prepend("Total:");
   }
 
   /** Kinds of code with what they count themselves. */
