@@ -1,4 +1,4 @@
-// Two threads that wait for each other, more often than a page has single waits.
+// Two threads that wait for each other, more often than a page has single waits, even if many of them are lost.
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ int main(void) {
     // Until there are samples.
     WORK(100, sum += i);
     pthread_create(&thread, 0, answer, 0);
-    for (int at = 0; at < 30000; at++)
+    for (int at = 0; at < 60000; at++)
         if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1) return 1;
     byte = 'q';
     return write(there[1], &byte, 1) != 1 || pthread_join(thread, 0) != 0;

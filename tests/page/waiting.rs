@@ -39,7 +39,7 @@ fn waits_have_boxes_colors_and_lanes() {
 
 #[test]
 fn numbers_of_waits_are_of_all_where_only_the_longest_are_drawn() {
-    needs!("chromium" in "chromium", "node" in "nodejs");
+    needs!(kernel, all_cpus, "chromium" in "chromium", "node" in "nodejs");
     let Some(program) = Program::new(include_str!("ping.c"), &["-O1", "-pthread"]) else {
         return;
     };
