@@ -78,7 +78,7 @@ class Details {
     const hasCode = label >= 0 && (this.profile.flags[label] & FLAGS.wait) === 0;
     element("show-code", HTMLElement).hidden = !hasCode || !HAS_CODE || this.profile.sides !== null;
     element("open", HTMLElement).hidden = label < 0;
-    element("keep-this", HTMLElement).textContent = row === undefined || row.grouping === "image" ? "Keep stacks containing this" : "Keep only this";
+    element("keep-this", HTMLElement).textContent = row === undefined || row.grouping === "image" ? "Keep stacks with this anywhere" : "Keep only this";
     this.name.textContent = row?.name ?? this.profile.nameOf(label);
     this.sum.textContent = image === "" ? chosen.sum : `${chosen.sum} · ${image}`;
     this.stack.replaceChildren(...chosen.labels.slice(1, 200).map((one) => made("li", this.profile.nameOf(one))));
