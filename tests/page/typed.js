@@ -129,8 +129,29 @@ async function menusOpenWithARightClick(tab) {
   }
 }
 
+/** Whole names, and letters beside them. @param {Tab} tab */
+async function menusFitNarrowScreens(tab) {
+  await tab.size(390, 800);
+  const [wide, cut] = await tab.run(`(() => {
+    rprofPage.set({ view: "table", grouping: "function" });
+    const cell = document.querySelector("#table-place tbody td");
+    cell.dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true, clientX: 380, clientY: 300 }));
+    const menu = document.getElementById("menu");
+    const { left, right } = menu.getBoundingClientRect();
+    const room = document.documentElement.clientWidth;
+    const cut = [...menu.querySelectorAll("button")].filter((one) => one.scrollWidth > one.clientWidth);
+    rprofPage.menu.close();
+    rprofPage.details.choose(null);
+    rprofPage.set({ view: "flame" });
+    return [left >= 0 && right <= room ? "" : left + " to " + right + " of " + room, cut.map(({ textContent }) => textContent)];
+  })()`);
+  assert.deepEqual([wide, cut], ["", []]);
+  await tab.size(1280, 800);
+}
+
 /** @param {Tab} tab */
 async function check(tab) {
+  await menusFitNarrowScreens(tab);
   await rangesAreTyped(tab);
   await aClickBesideTheFieldIsNotLost(tab);
   await functionsAreChosenByName(tab);

@@ -45,7 +45,7 @@ class Menu {
     }));
     this.place.hidden = false;
     const { width, height } = this.place.getBoundingClientRect();
-    this.place.style.left = `${Math.max(4, Math.min(x, innerWidth - width - 4))}px`;
+    this.place.style.left = `${Math.max(4, Math.min(x, document.documentElement.clientWidth - width - 4))}px`;
     this.place.style.top = `${Math.max(4, Math.min(y, innerHeight - height - 4))}px`;
     this.focus(0);
   }
