@@ -25,6 +25,9 @@ impl fmt::Display for Seconds {
 }
 
 /// Nanoseconds in the unit that suits them, with as many decimals as they have, at most `decimals`, which are cut.
+///
+/// For lengths that stand alone. Those that are compared with each other have one unit, and are rounded: by `rprof diff` in
+/// a column, by `rprof tui` on an axis.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeLength {
     /// Nanoseconds.

@@ -156,14 +156,10 @@ pub(crate) fn mark<'e>(
     }
 }
 
-/// By how much amounts changed. Callers inherit a change of what they call, so they come after what changed itself.
+/// By how much amounts changed.
 fn order_of_amounts(a: &ComparedRow, b: &ComparedRow) -> Ordering {
     let place = |row: &ComparedRow| {
-        let (group, judged) = match row.children {
-            _ if row.own.is_sure => (0, row.own),
-            Some(children) if children.is_sure => (1, children),
-            _ => (2, row.own),
-        };
+        let (group, judged) = row.ordered_by();
         (group, judged.estimate.moved().abs())
     };
     let ((a_group, a_moved), (b_group, b_moved)) = (place(a), place(b));

@@ -169,6 +169,18 @@ pub struct ComparedRow {
     pub is_renamed: bool,
 }
 
+impl ComparedRow {
+    /// What it is ordered by, where rows go by amounts, and in which group: callers inherit a change of what they call, so
+    /// they come after what changed itself.
+    pub(crate) fn ordered_by(&self) -> (u8, &Judged) {
+        match &self.children {
+            _ if self.own.is_sure => (0, &self.own),
+            Some(children) if children.is_sure => (1, children),
+            _ => (2, &self.own),
+        }
+    }
+}
+
 /// What a compiler does otherwise than before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inlining {

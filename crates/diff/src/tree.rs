@@ -1,7 +1,7 @@
 //! What changed, as a call tree in text.
 
 use crate::comparison::{ComparedEvent, Comparison, RowOrder};
-use crate::format::{DiffLayout, moved};
+use crate::format::{ChangeUnit, DiffLayout};
 use crate::statistics::weight;
 use rprof_base::Share;
 use rprof_profile::difference::{BothCounts, DifferentialTree};
@@ -23,7 +23,12 @@ pub fn write_diff_tree(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let amounts = Amounts::of(comparison, event);
-    let text = |by| moved(by, (comparison, event));
+    let totals = tree.totals();
+    let changes = amounts
+        .iter()
+        .flat_map(|amounts| totals.iter().map(|one| amounts.moved(one)));
+    let unit = ChangeUnit::of(changes, event.kind);
+    let text = |by| unit.text(by);
     let amounts = amounts.map(|amounts| (amounts, &text as &dyn Fn(f64) -> String));
     let mut lines = tree_lines(tree, whole, LEAST, amounts).into_iter();
     if !layout.quiet {

@@ -2,10 +2,12 @@
 
 use super::{DiffLayout, remarks};
 use crate::comparison::{Comparison, Judged};
+use crate::per::Per;
 use rprof_untrusted::printable;
 use std::io::{self, Write};
 
 /// Writes a line of names, then the rows of all events. What is not known is empty; a change from nothing is `inf`.
+/// `amount` is by how much the amount changed, as JSON has amounts; of shares it is empty.
 ///
 /// # Errors
 /// The writer's.
@@ -18,6 +20,7 @@ pub fn write_diff_csv(
     let judged = ["change", "low", "high", "p_value", "q_value", "is_sure"];
     let mut heading: Vec<String> = names.map(str::to_owned).to_vec();
     for kind in ["own", "children"] {
+        heading.push(format!("{kind}_amount"));
         heading.extend(judged.map(|name| format!("{kind}_{name}")));
     }
     heading.extend(comparison.keys.iter().map(|key| key.name().to_owned()));
@@ -34,8 +37,11 @@ pub fn write_diff_csv(
                 weights.before.weight.to_string(),
                 weights.after.weight.to_string(),
             ];
-            cells.extend(numbers(Some(&row.own)));
-            cells.extend(numbers(row.children.as_ref()));
+            for judged in [Some(&row.own), row.children.as_ref()] {
+                let amount = judged.filter(|_| comparison.per != Per::Event);
+                cells.push(number(amount.map(|judged| judged.estimate.moved())));
+                cells.extend(numbers(judged));
+            }
             cells.extend(row.cells.iter().map(|cell| quoted(cell)));
             cells.push(remarks(row).join(" "));
             writeln!(out, "{}", cells.join(","))?;

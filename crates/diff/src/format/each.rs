@@ -1,7 +1,8 @@
 //! Many recordings, each compared with the same ones before: a line for each, what regressed first.
 
+use super::amount::amount;
 use super::json::{DIFF_EACH_VERSION, write_comparison};
-use super::{DiffLayout, amount, change, interval, interval_heading, mark_line, marked};
+use super::{DiffLayout, change, interval, interval_heading, mark_line, marked};
 use crate::comparison::{ComparedEvent, Comparison, Judged};
 use crate::each::{ComparedRecording, SureRows};
 use rprof_base::Counted;

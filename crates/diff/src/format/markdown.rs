@@ -1,7 +1,7 @@
 //! Markdown: a table for tickets, and for summaries of jobs.
 
 use super::verdict::verdict;
-use super::{DiffColumn, DiffLayout, mark_line, side_line, total_line};
+use super::{DiffColumn, DiffLayout, mark_line, side_line, total_line, unit_of};
 use crate::comparison::{ComparedEvent, Comparison};
 use crate::gate::GateOutcome;
 use rprof_profile::text::markdown_cell;
@@ -87,9 +87,10 @@ fn write_event(
     });
     writeln!(out, "{}", line(rules))?;
     let rows = layout.rows(event);
+    let unit = unit_of(&rows.rows, event);
     for row in &rows.rows {
         let cells = &mut columns.iter().map(|column: &DiffColumn| {
-            let text = column.cell(row, (comparison, event), &layout);
+            let text = column.cell(row, unit, &layout);
             cell(text.trim())
         });
         writeln!(out, "{}", line(cells))?;

@@ -1,5 +1,6 @@
 //! Comparisons as text, Markdown, CSV and JSON: their columns and cells.
 
+mod amount;
 mod csv;
 mod each;
 mod fitting;
@@ -9,6 +10,7 @@ mod markdown;
 mod text;
 mod verdict;
 
+pub(crate) use amount::ChangeUnit;
 pub use csv::write_diff_csv;
 pub use each::{EachForm, write_each, write_each_json};
 pub use github::workflow_commands;
@@ -19,8 +21,8 @@ pub use text::write_diff;
 use crate::comparison::{ComparedEvent, ComparedRow, Comparison, Inlining, Judged, RowOrder};
 use crate::compute::Compute;
 use crate::per::Per;
+use amount::amount;
 use rprof_base::{Counted, Share};
-use rprof_profile::EventKind;
 use rprof_profile::text::Fit;
 
 /// What is shown of rows, and how.
@@ -38,6 +40,8 @@ pub struct DiffLayout {
     pub quiet: bool,
     /// Whether marked rows are in colour.
     pub colors: bool,
+    /// Whether it is shown in an interface, which has no flags that sentences could name.
+    pub is_interactive: bool,
     /// Where lines end.
     pub fit: Option<Fit>,
     /// The most rows of an event.
@@ -52,6 +56,7 @@ enum DiffColumn {
     Baseline,
     BasePeriod,
     Computed,
+    /// By how much the amount changed that rows are ordered by.
     Amount,
     Formula,
     Period,
@@ -105,6 +110,12 @@ impl DiffLayout {
     }
 }
 
+/// The unit of the amounts of rows.
+fn unit_of(rows: &[&ComparedRow], event: &ComparedEvent) -> ChangeUnit {
+    let changes = rows.iter().map(|row| row.ordered_by().1.estimate.moved());
+    ChangeUnit::of(changes, event.kind)
+}
+
 /// The rows of an event that are shown, and how many are not.
 #[derive(Debug)]
 struct ShownRows<'e> {
@@ -122,9 +133,13 @@ impl ShownRows<'_> {
         let small = (self.n_small > 0).then(|| {
             let rows = Counted::new(self.n_small as u64, "row", "rows");
             let least = trimmed(layout.least.percent());
+            let all = if layout.is_interactive {
+                ""
+            } else {
+                " (--percent-limit 0 shows all)"
+            };
             format!(
-                "{rows} with less than {least} % self on both sides, none with a significant change \
-                 (--percent-limit 0 shows all)"
+                "{rows} with less than {least} % self on both sides, none with a significant change{all}"
             )
         });
         more.into_iter().chain(small).collect()
@@ -169,12 +184,8 @@ impl DiffColumn {
         !matches!(self, Self::Key(_) | Self::Remark)
     }
 
-    fn cell(
-        self,
-        row: &ComparedRow,
-        of: (&Comparison, &ComparedEvent),
-        layout: &DiffLayout,
-    ) -> String {
+    /// `unit` is that of the column of amounts.
+    fn cell(self, row: &ComparedRow, unit: ChangeUnit, layout: &DiffLayout) -> String {
         let weights = &row.weights;
         match self {
             Self::Baseline => weights.baseline().map_or_else(String::new, |share| {
@@ -191,7 +202,15 @@ impl DiffColumn {
             Self::Formula => weights.formula(layout.compute),
             Self::Period if weights.is_after() => weights.after.weight.to_string(),
             Self::Period => String::new(),
-            Self::Amount => moved(row.own.estimate.moved(), of),
+            Self::Amount => {
+                let estimate = row.ordered_by().1.estimate;
+                let is_there = estimate.before > 0.0 || estimate.after > 0.0;
+                if is_there {
+                    unit.text(estimate.moved())
+                } else {
+                    String::new()
+                }
+            }
             Self::Change => marked(&row.own),
             Self::Interval => interval(&row.own),
             Self::Children => row.children.as_ref().map_or_else(String::new, marked),
@@ -280,43 +299,22 @@ fn total_line(comparison: &Comparison, event: &ComparedEvent) -> String {
     if total.is_sure { line + " *" } else { line }
 }
 
-/// By how much an amount changed, with its unit.
-pub(crate) fn moved(by: f64, (comparison, event): (&Comparison, &ComparedEvent)) -> String {
-    let sign = if by < 0.0 { '-' } else { '+' };
-    format!("{sign}{}", amount(by.abs(), event.kind, &comparison.per))
-}
-
 /// What rows are ordered by, for those who expect perf's order.
 fn order_line(comparison: &Comparison, layout: &DiffLayout) -> String {
     let what = match (comparison.order, &comparison.per) {
         (RowOrder::Baseline, _) => "Baseline (-o 0)".to_owned(),
         (RowOrder::Computed, _) => format!("{} (-c, -o)", layout.compute.heading()),
-        (RowOrder::Amount, Per::Event) => "how much shares changed, marked ones first".to_owned(),
+        (RowOrder::Amount, Per::Event) => "change of share, significant ones first".to_owned(),
         (RowOrder::Amount, _) => {
-            "how much amounts changed, marked ones first (-c delta-abs: shares)".to_owned()
+            let perfs = if layout.is_interactive {
+                ""
+            } else {
+                "; -c delta-abs orders by shares"
+            };
+            format!("change of amount, significant ones first{perfs}")
         }
     };
-    format!("Rows by {what}")
-}
-
-/// An amount with its unit.
-fn amount(value: f64, kind: EventKind, per: &Per) -> String {
-    match (kind, per) {
-        (kind, Per::Run | Per::Time | Per::CpuTime) if kind.is_time() => {
-            format!("{:.3} s", value / 1e9)
-        }
-        (kind, Per::Count(_)) if kind.is_time() => format!("{:.3} us", value / 1e3),
-        _ if value >= 1000.0 => format!("{value:.0}"),
-        _ => trimmed_amount(value),
-    }
-}
-
-fn trimmed_amount(value: f64) -> String {
-    if value >= 1.0 || value == 0.0 {
-        trimmed(value)
-    } else {
-        format!("{value:.3e}")
-    }
+    format!("Rows are ordered by {what}")
 }
 
 /// What marks mean.

@@ -2,7 +2,7 @@
 
 use super::fitting::shown_columns;
 use super::verdict::verdict;
-use super::{DiffColumn, DiffLayout, mark_line, order_line, side_line, total_line};
+use super::{DiffColumn, DiffLayout, mark_line, order_line, side_line, total_line, unit_of};
 use crate::comparison::{ComparedEvent, ComparedRow, Comparison};
 use rprof_profile::text::{at_right, comment_lines, padded, width};
 use rprof_untrusted::printable;
@@ -40,8 +40,9 @@ fn write_event(
 ) -> io::Result<()> {
     let columns = layout.columns(comparison, event);
     let rows = layout.rows(event);
+    let unit = unit_of(&rows.rows, event);
     let cell = |row: &ComparedRow, column: &DiffColumn| {
-        let cell = printable(&column.cell(row, (comparison, event), layout)).into_owned();
+        let cell = printable(&column.cell(row, unit, layout)).into_owned();
         match &layout.separator {
             Some(separator) => cell.trim_end().replace(separator.as_str(), "."),
             None => cell,
@@ -74,7 +75,12 @@ fn write_event(
         let hidden: Vec<&str> = hidden.map(|(_, heading)| heading.as_str()).collect();
         if !hidden.is_empty() {
             let hidden = hidden.join(", ");
-            let hidden = format!("{hidden} (--full-names shows all)");
+            let all = if layout.is_interactive {
+                ""
+            } else {
+                " (--full-names shows all)"
+            };
+            let hidden = format!("{hidden}{all}");
             write_folded("No room for: ", &hidden, layout, out)?;
             writeln!(out, "#")?;
         }

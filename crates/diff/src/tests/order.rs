@@ -1,7 +1,7 @@
 //! What comes first: in rows, and in the verdict.
 
 use super::{Counted, compared, noisy, options, row, run, verdict_of};
-use crate::{CompareOptions, DiffLayout, NamedRun, Per, RowOrder, write_diff};
+use crate::{CompareOptions, DiffLayout, NamedRun, Per, RowOrder, write_diff, write_diff_csv};
 
 #[test]
 fn rows_go_by_amounts_and_the_verdict_names_the_first_that_grew() {
@@ -37,10 +37,17 @@ fn rows_go_by_amounts_and_the_verdict_names_the_first_that_grew() {
     let text = String::from_utf8(text).unwrap();
     let hash = text.lines().find(|line| line.ends_with("hash")).unwrap();
     assert!(hash.contains("  +1.200 s  +20.0% *"), "{text}");
-    assert!(
-        text.contains("# Rows by how much amounts changed"),
-        "{text}"
-    );
+    let order = "# Rows are ordered by change of amount, significant ones first";
+    let perfs = "; -c delta-abs orders by shares\n";
+    assert!(text.contains(&format!("{order}{perfs}")), "{text}");
+    let layout = DiffLayout {
+        is_interactive: true,
+        ..DiffLayout::default()
+    };
+    let mut shown = Vec::new();
+    write_diff(&comparison, &layout, &mut shown).unwrap();
+    let shown = String::from_utf8(shown).unwrap();
+    assert!(shown.contains(&format!("{order}\n")), "{shown}");
     let (names, ..) = rows(Per::Run, RowOrder::Computed);
     assert_eq!(names[0], "[.] parse");
     let (names, verdict, _) = rows(Per::Event, RowOrder::default());
@@ -63,6 +70,23 @@ fn where_own_samples_only_shrank_the_verdict_names_no_caller() {
     for row in &mut comparison.events[0].rows {
         row.children = Some(grown);
     }
+    // Callers show by how much that changed which they are ordered by.
+    let mut text = Vec::new();
+    write_diff(&comparison, &DiffLayout::default(), &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let line = |name| text.lines().find(|line| line.ends_with(name)).unwrap();
+    assert!(line("parse").contains("  -1.000 s  "), "{text}");
+    assert!(line("main").contains("  +1.000 s  "), "{text}");
+    let mut csv = Vec::new();
+    write_diff_csv(&comparison, &DiffLayout::default(), &mut csv).unwrap();
+    let csv = String::from_utf8(csv).unwrap();
+    let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let cell = |row: usize, name| {
+        let at = lines[0].iter().position(|&one| one == name).unwrap();
+        lines[row][at].parse::<f64>().unwrap()
+    };
+    assert_eq!((cell(1, "own_amount"), cell(2, "own_amount")), (-1e9, 0.0));
+    assert_eq!(cell(2, "children_amount"), 1e9);
     let verdict = verdict_of(&comparison);
     assert!(
         verdict.contains("1 function takes significantly less (parse, -"),

@@ -84,13 +84,13 @@ pub(crate) struct DiffArgs {
     #[arg(short = 's', long, value_name = "KEYS", value_parser = parse_keys)]
     sort: Option<Keys>,
 
-    /// Compute delta, delta-abs, ratio, or wdiff:W1,W2 (weighted difference), and sort rows by it [default: delta-abs,
-    /// without sorting by it]
+    /// Compute delta, delta-abs, ratio, or wdiff:W1,W2 (weighted difference), and sort rows by it [default: delta-abs;
+    /// rows are then sorted by amount]
     #[arg(short = 'c', long, value_name = "WHAT", value_parser = Compute::parse)]
     compute: Option<Compute>,
 
     /// Sort rows by the baseline (0) or by the computed value (1); with delta-abs, significant changes come first
-    /// [default: by how much amounts changed, significant changes first; with -c: 1]
+    /// [default: by change of amount, significant changes first; with -c: 1]
     #[arg(short = 'o', long, value_name = "COLUMN", value_parser = clap::value_parser!(u8).range(0..=1))]
     order: Option<u8>,
 

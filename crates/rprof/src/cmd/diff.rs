@@ -210,6 +210,7 @@ fn layout(args: &DiffArgs) -> DiffLayout {
         separator: args.table.field_separator.clone(),
         quiet: args.table.look.quiet,
         colors: args.table.look.stdio_color.is_on(),
+        is_interactive: false,
         fit: args.table.fit(),
         limit: args.limit,
         least: args.least_share(),

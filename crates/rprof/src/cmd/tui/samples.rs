@@ -129,6 +129,7 @@ impl SampleReader {
         let layout = DiffLayout {
             fit: Some(wanted.fit),
             least: LEAST_SHARE,
+            is_interactive: true,
             ..DiffLayout::default()
         };
         let mut out = Vec::new();
