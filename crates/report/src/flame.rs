@@ -322,7 +322,7 @@ fn subtitle(profile: &Profile, event: &EventProfile, asked: Option<&str>) -> Str
     }
     parts.push(format!("{} lost", event.loss));
     let quality = Quality::of(profile);
-    parts.extend(unnamed_part(profile, &quality));
+    parts.extend(unnamed_part(profile, &quality, "stacks were dropped"));
     if quality.unwound > 0 {
         let complete = Share::of(quality.complete, quality.unwound);
         let mut complete = format!("{complete:.1} % of stacks complete");

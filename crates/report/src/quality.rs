@@ -18,7 +18,8 @@ pub fn quality_line(profile: &Profile) -> String {
     };
     let lost = quality.lost_share();
     let mut line = format!("{samples}, {at_least}{lost:.1} % lost");
-    line.extend(unnamed_part(profile, &quality).map(|part| format!(", {part}")));
+    let unnamed = unnamed_part(profile, &quality, "--keep-stacks");
+    line.extend(unnamed.map(|part| format!(", {part}")));
     if quality.throttles > 0 {
         line += &format!(", {}", throttled(&quality));
     }
@@ -28,12 +29,14 @@ pub fn quality_line(profile: &Profile) -> String {
     printable(&line).into_owned()
 }
 
-/// What lacks names, and of which samples; `None` if names were not looked up.
-pub(crate) fn unnamed_part(profile: &Profile, quality: &Quality) -> Option<String> {
+/// What lacks names, and of which samples; `dropping` is what left out stacks since these were looked up. `None` if names
+/// were not looked up, or filters leave nothing.
+pub(crate) fn unnamed_part(profile: &Profile, quality: &Quality, dropping: &str) -> Option<String> {
     let (unnamed, checked) = (quality.unnamed, quality.checked);
-    profile.has_names.then(|| match checked {
+    let is_known = profile.has_names && (checked.shown > 0 || !checked.are_part());
+    is_known.then(|| match checked {
         _ if checked.are_stacks_left_out => {
-            format!("{unnamed:.1} % without names before filters by function")
+            format!("{unnamed:.1} % without names before {dropping}")
         }
         _ if checked.are_part() => format!("{unnamed:.1} % of those shown without names"),
         _ => format!("{unnamed:.1} % without names"),
@@ -217,12 +220,24 @@ mod tests {
             quality_line(&profile),
             "2 samples, 0.0 % lost, 50.0 % of those shown without names"
         );
+        profile.keep_stacks(&NameList::of(["a", "b"]));
+        let line = quality_line(&profile);
+        assert!(
+            line.ends_with("50.0 % of those shown without names"),
+            "{line}"
+        );
         profile.keep_stacks(&NameList::of(["a"]));
         let line = quality_line(&profile);
         assert!(
-            line.ends_with("50.0 % without names before filters by function"),
+            line.ends_with("50.0 % without names before --keep-stacks"),
             "{line}"
         );
+        // No sample matches.
+        profile.checked = Some(CheckedNames {
+            all: 4,
+            ..CheckedNames::default()
+        });
+        assert_eq!(quality_line(&profile), "2 samples, 0.0 % lost");
     }
 
     #[test]

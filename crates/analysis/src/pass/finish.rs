@@ -32,9 +32,15 @@ pub(super) fn profile_of(
     let recording = query.recording;
     let unnamed = unnamed_images(recording, &symbols.unnamed, &counts.unnamed);
     let all = counts.tallies.iter().map(Tally::weight);
+    let all = all.fold(0, u64::saturating_add);
     let checked = CheckedNames {
-        shown: counts.unnamed.shown(),
-        all: all.fold(0, u64::saturating_add),
+        // Samples without an address are not looked up, but no filter leaves them out.
+        shown: if query.samples.filter.accepts_all() {
+            all
+        } else {
+            counts.unnamed.shown()
+        },
+        all,
         are_stacks_left_out: false,
     };
     let mut profile = Profile {

@@ -1,8 +1,6 @@
 //! Stacks that are kept by the names of their functions.
 
-use crate::{
-    CheckedNames, EventProfile, FrameId, Frames, NameList, Profile, SampleCount, Strings, Tree,
-};
+use crate::{EventProfile, FrameId, Frames, NameList, Profile, SampleCount, Strings, Tree};
 
 /// Which stacks are kept, by the names of the functions in them; each function is looked up once.
 #[derive(Clone, Debug)]
@@ -65,29 +63,30 @@ impl Profile {
         if names.is_empty() {
             return;
         }
-        let checked = self.checked_names();
-        self.checked = Some(CheckedNames {
-            are_stacks_left_out: true,
-            ..checked
-        });
+        let mut checked = self.checked_names();
         let filter = StackFilter::new(names, &self.frames, &self.strings);
         for event in &mut self.events {
-            event.keep_stacks(&filter);
+            checked.are_stacks_left_out |= event.keep_stacks(&filter);
         }
+        self.checked = Some(checked);
     }
 }
 
 impl EventProfile {
-    /// Drops samples by their stacks.
-    fn keep_stacks(&mut self, filter: &StackFilter) {
+    /// Drops samples by their stacks. Returns whether there were such.
+    fn keep_stacks(&mut self, filter: &StackFilter) -> bool {
+        let mut is_any_dropped = false;
         let kept = filter.of_tree(&self.tree).into_iter();
         let counts = kept.zip(self.tree.nodes()).map(|(is_kept, node)| {
             if is_kept {
                 node.own()
             } else {
+                is_any_dropped |= node.self_samples > 0;
                 SampleCount::default()
             }
         });
-        self.tree = self.tree.counted(&counts.collect::<Vec<_>>());
+        let counts = counts.collect::<Vec<_>>();
+        self.tree = self.tree.counted(&counts);
+        is_any_dropped
     }
 }
