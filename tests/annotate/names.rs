@@ -285,6 +285,23 @@ fn a_cold_part_that_two_functions_may_have_is_left_out_and_said() {
         let notes = twin["notes"].to_string();
         assert!(notes.contains("twin.cold is not shown here"), "{notes}");
     }
+    // Two have the name, so the suggested command says which is meant.
+    let line = said_of_start(&program, &file, &[]);
+    let (_, hottest) = line.rsplit_once(' ').unwrap();
+    assert!(hottest.starts_with("twin@0x"), "{line}");
+    assert!(samples(&only(&file, &[hottest])) > 0, "{line}");
+}
+
+/// What is said of `_start`, which has no samples of its own; other files have one, too.
+fn said_of_start(program: &Program, file: &Path, filters: &[&str]) -> String {
+    let header = std::fs::read(program.path()).unwrap();
+    let entry = u64::from_le_bytes(header[24..32].try_into().unwrap());
+    let start = format!("_start@{entry:#x}");
+    let mut annotate = rprof(["annotate", &start]);
+    let text = run(annotate.args(filters).arg("-i").arg(file)).ok().stdout;
+    let said = |line: &&str| line.starts_with("note: ") && line.contains("_start has no samples");
+    let line = text.lines().find(said);
+    line.unwrap_or_else(|| panic!("{text}")).to_owned()
 }
 
 fn functions_with_samples(file: &Path) -> Vec<String> {
@@ -298,29 +315,26 @@ fn a_function_without_samples_of_its_own_says_what_it_calls_has() {
     let Some(program) = program() else {
         return;
     };
-    let path = program.path();
-    let image = path.file_name().unwrap().to_str().unwrap();
-    let annotated = |file: &Path| {
-        let mut annotate = rprof(["annotate", "_start", "-d", image, "-i"]);
-        run(annotate.arg(file)).ok().stdout
-    };
     let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
     let recorded = program.record(&args, &[]);
-    let text = annotated(&recorded.file);
+    let line = said_of_start(&program, &recorded.file, &[]);
     let said = "note: _start has no samples of its own; what it calls has ";
-    let line = text.lines().find(|line| line.starts_with(said));
-    let line = line.unwrap_or_else(|| panic!("{text}"));
+    assert!(line.starts_with(said), "{line}");
     assert!(line.contains("; next: rprof annotate -i "), "{line}");
     // The command is one that works.
-    let hottest = line.rsplit(' ').next().unwrap();
+    let (_, hottest) = line.rsplit_once(' ').unwrap();
     let shown = functions(&recorded.file, &[hottest]);
     assert!(shown.iter().any(|one| samples(one) > 0), "{line}");
+    // The same command shows what a filter leaves out.
+    let line = said_of_start(&program, &recorded.file, &["--time", "0%-50%"]);
+    let said = "; _start has no samples of its own that match the filters; what it calls has ";
+    assert!(line.contains(said) && !line.contains("next: "), "{line}");
     let file = program
         .record(&[&args[..], &["--call-graph", "no"]].concat(), &[])
         .file;
-    let text = annotated(&file);
+    let line = said_of_start(&program, &file, &[]);
     assert!(
-        text.contains("_start has no samples of its own: record with rprof record -g"),
-        "{text}"
+        line.contains("_start has no samples of its own: record with rprof record -g"),
+        "{line}"
     );
 }

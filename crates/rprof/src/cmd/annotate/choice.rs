@@ -77,7 +77,7 @@ impl NotChosen<'_> {
         if !reader.has_call_chains() {
             return None;
         }
-        below::sentence(self.args, reader, self.wanted.name())
+        below::sentence(self.args, reader, self.recording, self.wanted.name())
     }
 
     fn unknown(&self, known: &[String]) -> String {

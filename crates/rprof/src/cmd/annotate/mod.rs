@@ -74,7 +74,8 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
                         )));
                     }
                     let is_empty = function.own.iter().all(|own| own.samples == 0);
-                    let below = is_empty.then(|| below::sentence(args, &reader, &function.name));
+                    let below = is_empty
+                        .then(|| below::sentence(args, &reader, &recording, &function.name));
                     (note, called) = (said, below.flatten());
                     Wanted::all(vec![function])
                 }
