@@ -42,8 +42,8 @@ const NANOS: u64 = 1_000_000_000;
 impl TimeSlices {
     /// Reads spans: `START,STOP` in seconds, several separated by blanks; of which either may be left out, have a unit
     /// (`s`, `ms`, `us`, `ns`), and count from the beginning of the recording (`+`) or from its end (`-`). Or shares of
-    /// the recording, separated by commas: `10%`, `10%/2` (the second such part), `10%-20%`. `10%,20%` is one span, as
-    /// seconds are, and so is `50%,`.
+    /// the recording, separated by commas: `10%-20%`, `10%/2` (the second such part). `10%` alone is the first part,
+    /// `10%,20%` one span, as seconds are, and so is `50%,`.
     ///
     /// # Errors
     /// [`FilterError`] if it is not of that form.
@@ -51,7 +51,7 @@ impl TimeSlices {
         let slices = if let Some((start, stop)) = ends_in_percent(text) {
             parse_ends(start, stop).map(|share| vec![share])
         } else if text.contains('%') {
-            text.split(',').map(|one| parse_share(one.trim())).collect()
+            parse_shares(text)
         } else {
             // A blank after a comma separates nothing.
             let joined = text.split(',').map(str::trim_start);
@@ -314,6 +314,19 @@ fn parse_percent(text: &str) -> Result<u64, FilterError> {
     })
 }
 
+/// Several shares: of a bare percentage among them nobody knows whether it is an end or a part.
+fn parse_shares(text: &str) -> Result<Vec<Slice>, FilterError> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let shares = parts.iter().map(|one| parse_share(one));
+    let shares = shares.collect::<Result<Vec<_>, _>>()?;
+    match parts.iter().find(|one| is_bare(one)) {
+        Some(one) if parts.len() > 1 => Err(FilterError(format!(
+            "'{one}' is not a range: among several, write '0%-{one}' for the first {one}"
+        ))),
+        _ => Ok(shares),
+    }
+}
+
 fn parse_share(text: &str) -> Result<Slice, FilterError> {
     if let Some((start, stop)) = text.split_once('-') {
         let (start, stop) = (parse_percent(start)?, parse_percent(stop)?);
@@ -423,6 +436,11 @@ mod tests {
             ("101%", "'101%' is not a percentage"),
             ("20%-10%", "'20%-10%' ends before it starts"),
             ("20%,10%", "'20%,10%' ends before it starts"),
+            (
+                "10%,20%,30%",
+                "'10%' is not a range: among several, write '0%-10%'",
+            ),
+            ("10%-20%,30%", "'30%' is not a range"),
             ("x%,10%", "'x%' is not a percentage"),
             ("10%,20", "'20' is not a percentage"),
             ("", "no time"),

@@ -28,7 +28,8 @@ pub(crate) struct CommonFilterArgs {
     #[arg(help_heading = HEADING, display_order = 0, short = 'c', long, value_name = "NAMES", value_parser = parse_names)]
     comms: Vec<NameList>,
 
-    /// Keep samples of what ran in these binaries and libraries itself, by name or path, not what they call
+    /// Keep samples whose innermost function is in these binaries or libraries (name or path); not those of code that
+    /// they call
     #[arg(help_heading = HEADING, display_order = 1, short = 'd', long, value_name = "NAMES", value_parser = parse_names)]
     dsos: Vec<NameList>,
 
@@ -49,7 +50,8 @@ pub(crate) struct CommonFilterArgs {
     cpu: Option<CpuList>,
 
     /// Keep samples in this time range: START,STOP in seconds (or with ms, us, ns), either may be omitted; +1.5,+3:
-    /// from the beginning of the recording; -2s,: its last two seconds; 10%/2, 10%-20%: shares of the recording
+    /// from the beginning of the recording; -2s,: its last two seconds; 10%-20%, or 10%,20%: one range of percentages;
+    /// several are separated by commas: 0%-10%,90%-100%; 10%/2: the second tenth
     #[arg(help_heading = HEADING, display_order = 11, long, value_name = "TIMES", value_parser = TimeSlices::parse, allow_hyphen_values = true)]
     time: Option<TimeSlices>,
 
