@@ -116,7 +116,7 @@ t: zoom into threads with this name, or this thread, or back out
 X: hide what ran in the DSO itself (m: drop stacks with the function anywhere; hide threads)
 f: keep stacks with function NAME; !NAME: without it; empty clears
 T: type a time range, such as 1.5,3 (seconds) or 50%-100%; empty clears
-b B: go to the busiest time of the threads, again: to the next; the same of the idlest
+b B: threads: select the busiest time of the selected thread, or of all; again: the next; B: the idlest
 SPACE: threads: mark a time range; ENTER zooms into it, D compares it with the rest
 D: compare the time that is marked, or zoomed into, with the rest: show significant changes
 u BACKSPACE: undo the last zoom

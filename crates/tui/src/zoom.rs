@@ -154,8 +154,21 @@ pub(crate) fn times_typed(
     if !slices.is_one() {
         return Err("one range at a time; rprof tui --time takes several".to_owned());
     }
-    let since_start = within(&slices.clone().since_start(), &span);
-    since_start.or_else(|why| within(&slices, &span).map_err(|_| why))
+    let since_start = slices.clone().since_start();
+    let by_clock = within(&slices, &span);
+    // With an open or early start, both may be within the recording: the end tells.
+    let is_beyond = end_typed(&since_start, &span).is_some_and(|end| end > *span.end());
+    if is_beyond && end_typed(&slices, &span).is_some_and(|end| span.contains(&end)) {
+        return by_clock;
+    }
+    within(&since_start, &span).or_else(|why| by_clock.map_err(|_| why))
+}
+
+/// When the meant time ends, if that is typed.
+fn end_typed(slices: &TimeSlices, span: &RangeInclusive<u64>) -> Option<u64> {
+    let ranges = slices.ranges(span.clone()).ok()?;
+    let end = *ranges.first()?.end();
+    (end < u64::MAX).then_some(end)
 }
 
 /// The part of the samples' time that is meant.
@@ -169,7 +182,8 @@ fn within(slices: &TimeSlices, span: &RangeInclusive<u64>) -> Result<RangeInclus
     });
     found.ok_or_else(|| {
         let length = span.end().saturating_sub(*span.start());
-        format!("the recording lasts {}", TimeUnit::of(length).text(length))
+        let length = TimeUnit::of(length).text(length);
+        format!("no such time: the recording lasts {length}")
     })
 }
 
@@ -275,13 +289,18 @@ mod tests {
             ("10%/10", tenths(1090, 1100)),
             // By the clock of the recording.
             ("103,104.5", tenths(1030, 1045)),
+            (",103", tenths(1000, 1030)),
+            ("1,104", tenths(1000, 1040)),
+            ("50%-50%", tenths(1050, 1050)),
+            // By neither does it end within the recording.
+            ("1,12", tenths(1010, 1100)),
         ] {
             assert_eq!(typed(text), expected, "{text}");
         }
         for (text, why) in [
             ("10%-20%,40%-50%", "one range at a time; "),
             ("1,2 3,4", "one range at a time; "),
-            ("20,30", "the recording lasts 10.0 s"),
+            ("20,30", "no such time: the recording lasts 10.0 s"),
             ("+3,1", "time '+3,1' ends before it starts"),
             ("3,1", "such as 1.5,3 or 50%-100%: time '3,1': "),
             ("5", "such as 1.5,3 or 50%-100%: time '5': "),
