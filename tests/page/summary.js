@@ -24,7 +24,7 @@ function samplesOf(facts, command) {
 function rowsOf(facts, command, flags = "-s dso,sym") {
   // Files of a fixture are beside it.
   const root = facts.root === null ? "" : ' --symfs "$2"';
-  const words = command.replace(/^rprof report -i perf\.data/, `"$0" report --no-debuginfod${root} -i "$1"`);
+  const words = command.replace(/^rprof report -i \S+/, `"$0" report --no-debuginfod${root} -i "$1"`);
   assert.notEqual(words, command);
   const script = `${words} --format json -g none ${flags}`;
   const out = execFileSync("sh", ["-c", script, facts.rprof, facts.file, facts.root ?? ""], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });

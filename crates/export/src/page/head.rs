@@ -135,6 +135,14 @@ impl Head {
         let mut json = JsonWriter::new(&mut out, JsonLayout::Compact);
         json.object(|json| {
             json.key("title").text(&printable(&page.title));
+            // A name that must be escaped is not what a shell would find.
+            let recording = page
+                .recording
+                .iter()
+                .filter(|name| printable(name) == **name);
+            for name in recording {
+                json.key("recording").text(name);
+            }
             json.column("notes", &page.notes, |json, note| {
                 json.text(&printable(note))
             });

@@ -8,6 +8,8 @@ use super::code::PageCode;
 pub struct Page {
     /// What it is called; others' text is made safe here.
     pub title: String,
+    /// The name of the recording's file, for the commands that it shows; `None` if it has none, or there are several.
+    pub recording: Option<String>,
     /// What is to be said of the recording, a line each: how good it is, what would mend it.
     pub notes: Vec<String>,
     /// Whether filters left out a part of the recording.

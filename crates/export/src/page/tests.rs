@@ -18,6 +18,7 @@ fn page(max_bytes: usize) -> Page {
     Page {
         title: "</title><script>alert(1)</script>".to_owned(),
         notes: vec!["3 samples".to_owned()],
+        recording: None,
         is_filtered: false,
         code: PageCode::default(),
         max_bytes,

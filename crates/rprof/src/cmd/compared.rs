@@ -70,6 +70,7 @@ pub(super) fn compared(
     let before = before.name();
     let page = Page {
         title: format!("{before} → {name}"),
+        recording: None,
         notes,
         code: PageCode::default(),
         is_filtered: false,

@@ -248,8 +248,12 @@ impl Writer<'_> {
             command
         };
         let stacks = stacks_line(profile);
+        let recordings = &self.args.input.recordings;
+        let is_one = recordings.others().is_empty();
+        let name = recordings.first().path().file_name().filter(|_| is_one);
         let page = Page {
             title,
+            recording: name.and_then(|name| name.to_str()).map(str::to_owned),
             notes: [quality_line(profile)]
                 .into_iter()
                 .chain(stacks.map(|stacks| format!("stacks: {stacks}")))

@@ -8,7 +8,7 @@ use crate::args::{AnnotateArgs, ExportArgs};
 use crate::say;
 use anyhow::{Context, Result};
 use rprof_analysis::{CodeError, CodeOptions, CodeRecording, CountedCode, FoundFunction, OpenCode};
-use rprof_annotate::{CodeListing, CodeLoop, samples_at};
+use rprof_annotate::{CodeListing, CodeLoop, samples_at, skid_notes};
 use rprof_base::Counted;
 use rprof_disassembly::Instruction;
 use rprof_export::{
@@ -196,7 +196,7 @@ fn function(code: &OpenCode, listing: &CodeListing<'_>, events: &[Option<usize>]
         name: listing.name.clone(),
         image: listing.image.clone(),
         file: listing.file.clone(),
-        notes: listing.notes.clone(),
+        notes: [skid_notes(&listing.events), listing.notes.clone()].concat(),
         parts: kept.parts(listing),
         instructions: kept.page_instructions(listing),
         left_out: kept.left_out.clone(),

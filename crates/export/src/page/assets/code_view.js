@@ -284,7 +284,7 @@ class CodeView {
     if (!isRecorded || /^\[|\\/.test(name)) return;
     const own = name.replace(/ \(inlined\)$/, "");
     if (own !== name) this.said.append(" Inlined code is a part of its callers.");
-    const command = `rprof annotate -i perf.data ${quoted(own)}`;
+    const command = `rprof annotate -i ${quoted(recordingOf(profile))} ${quoted(own)}`;
     const copy = made("button", "Copy");
     copy.type = "button";
     copy.addEventListener("click", () => void copyText(command));

@@ -4,7 +4,7 @@
  * @typedef {{name: string, kind: string, hz?: number, samples: number, weight: number, lost: number,
  *   lost_at_least: boolean, each: number | null, sure?: number[][]}} EventHead
  * @typedef {{per: Measure["per"], spans_ns?: [number, number]}} MeasureHead
- * @typedef {{title: string, notes: string[], about: {[name: string]: string | string[]}, wall_ms?: number | null,
+ * @typedef {{title: string, recording?: string, notes: string[], about: {[name: string]: string | string[]}, wall_ms?: number | null,
  *   warnings: string[], throttles: [number, number, number][], strings: string[], comms: number[],
  *   threads: [number, number, number][], events: EventHead[], n_frames: number, n_nodes: number, n_losses: number,
  *   has_times: boolean, start_ns: string, span_ns: number, n_rows: number, n_samples: number, has_events: boolean,

@@ -227,7 +227,7 @@ function threadsOfEvent({ head, recorded, starts, events, waits }, event) {
  * @param {App} app
  */
 function commandOf({ state, profile, counts }) {
-  const words = ["rprof", "report", "-i", "perf.data"];
+  const words = ["rprof", "report", "-i", recordingOf(profile)];
   const lacks = profile.head.is_filtered ? ["the filters that the page was made with"] : [];
   const event = profile.head.events[state.event];
   const { kind } = event;
@@ -390,6 +390,14 @@ function commsOf(profile, comm, threads) {
  */
 function seconds(ns) {
   return `${ns / 1000000000n}.${String(ns % 1000000000n).padStart(9, "0")}`;
+}
+
+/**
+ * The file that commands read.
+ * @param {Profile} profile
+ */
+function recordingOf(profile) {
+  return profile.head.recording ?? "perf.data";
 }
 
 /**

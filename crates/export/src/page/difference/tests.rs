@@ -75,6 +75,7 @@ fn what_is_sure_is_said_of_frames_and_of_all() {
     let page = Page {
         title: String::new(),
         notes: Vec::new(),
+        recording: None,
         is_filtered: false,
         code: PageCode::default(),
         max_bytes: Page::MAX_BYTES,
