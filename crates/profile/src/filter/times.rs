@@ -319,7 +319,7 @@ fn parse_shares(text: &str) -> Result<Vec<Slice>, FilterError> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     let shares = parts.iter().map(|one| parse_share(one));
     let shares = shares.collect::<Result<Vec<_>, _>>()?;
-    match parts.iter().find(|one| is_bare(one)) {
+    match parts.iter().find(|one| !one.contains(['-', '/'])) {
         Some(one) if parts.len() > 1 => Err(FilterError(format!(
             "'{one}' is not a range: among several, write '0%-{one}' for the first {one}"
         ))),
