@@ -309,7 +309,7 @@ async function whatHasNoCodeSaysHowToSeeIt(tab) {
   assert.ok(said.startsWith("The page has no code of "), said);
   // Names in brackets are of no function.
   assert.equal(/rprof annotate -i \S+\.data /.test(said), !/code of \[|\\/.test(said), said);
-  if (/^\w{1,50}$/.test(name)) assert.ok(said.includes(`rprof annotate -i ${await tab.run("recordingOf(rprofPage.profile)")} ${name}`), said);
+  if (/^\w{1,50}$/.test(name)) assert.ok(said.includes(`rprof annotate -i ${await tab.run("rprofPage.profile.head.recording")} ${name}`), said);
   await tab.run(`rprofPage.set({ focus: null, listing: 0 })`);
 }
 
