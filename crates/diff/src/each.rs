@@ -62,7 +62,8 @@ impl ComparedEvent {
         if own.n() > 0 { own } else { rows(true) }
     }
 
-    /// The row that grew most beyond noise, else the one that shrank most: of those that [`Self::sure_rows`] counts.
+    /// The row with the largest significant increase, else the largest significant decrease: of those that
+    /// [`Self::sure_rows`] counts.
     pub(crate) fn most_changed(&self) -> Option<(&ComparedRow, &Judged)> {
         let sure = self.sure_rows();
         let is_it = if sure.n_more > 0 { is_more } else { is_less };
